@@ -60,7 +60,8 @@ async def enqueue(
     """Adds a message to post exactly once. Returns False, changing nothing, if the key exists or there is no
     recipient.
 
-    A private message goes to its preferred chat if the member is known there, or else to their oldest chat.
+    A private message goes to its preferred chat if the member is known there, or else to their oldest chat; to another
+    one if the bot has left that.
     """
     chat_id = message.chat_id
     if message.member_id is not None:
@@ -358,6 +359,6 @@ _BEFORE = text(
 
 
 async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) -> int | None:
-    query = select(Identity.chat_id).where(Identity.member_id == member_id)
+    query = select(Identity.chat_id).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
     order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
-    return await session.scalar(query.order_by(order, Identity.id).limit(1))
+    return await session.scalar(query.order_by(Chat.left_at.is_not(None), order, Identity.id).limit(1))

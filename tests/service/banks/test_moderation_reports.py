@@ -181,6 +181,20 @@ async def test_linked_chats_keep_where_moderators_are_told(chats: TwoChats) -> N
     assert [each.member for each in await chats.deliver("discord", "slack")] == ["slack-boss"]
 
 
+async def test_a_member_of_linked_chats_hears_back_where_the_bot_still_is(chats: TwoChats) -> None:
+    daily = chats.daily
+    await daily.bank(choice())
+    await daily.client.join(chats.who("Ada", "discord"), GUILD)
+    await daily.client.join(chats.who("Ada", "slack"), TEAM)
+    await chats.join_chats()
+    await chats.link("Ada")
+    made = await daily.client.report(chats.who("Ada", "slack"), "e1", "views", "wrong")
+    await chats.deliver("discord", "slack")
+    await daily.client.chat_presence("discord", "guild", False)
+    await daily.client.report_settle(chats.boss("slack"), "e2", made.id, "dismissed", "It is right.")
+    assert [each.member for each in await chats.deliver("discord", "slack")] == ["slack-ada"]
+
+
 class TestReports:
     """The moderators' queue."""
 
