@@ -158,7 +158,8 @@ class PracticePage:
         submit = Submit(event, self._clock(), who_of(person), WHERE, "", values_of(fields))
         with refusals_as_pages():
             try:
-                await self._client.answer(submit.who, WHERE, event, ref, given_in(submit), submit.at)
+                # The question may have been corrected since it was shown; the receipt names what was answered.
+                ref = (await self._client.answer(submit.who, WHERE, event, ref, given_in(submit), submit.at)).ref
             except CommandError as error:
                 return await self._again(person, sitting, Retry(ref, submit.values, str(error)), 422)
             except ServiceRefused as refused:

@@ -222,7 +222,8 @@ async def _regrade(session: AsyncSession, duel: Duel) -> None:
     """Has the questions that were corrected since they were drawn decide, and be shown, in their newest version."""
     turns = await duels.list_turns(session, duel.id)
     for asked in await duels.list_questions(session, duel.id):
-        version = await questions.get_deciding_version(session, asked.version_id)
+        drawn = await questions.get_version(session, asked.version_id)
+        version = await questions.get_deciding_version(session, drawn)
         if version.id == asked.version_id:
             continue
         asked.version_id = version.id

@@ -217,7 +217,7 @@ async def graded_version(session: AsyncSession, round_: Round, member_id: int | 
     asked_id = round_.version_id
     if member_id is not None:
         asked_id = await variants.get_for_member(session, round_, member_id)
-    return await questions.get_deciding_version(session, asked_id)
+    return await questions.get_deciding_version(session, await questions.get_version(session, asked_id))
 
 
 def _rank_change(facts: _RoundFacts, member_id: int) -> RankChange:

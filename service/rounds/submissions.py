@@ -134,7 +134,8 @@ async def submit_answer(
     # A platform's clock may be ahead, and nobody answers before the question was posted.
     at = max(round_.opens_at, min(submitted.at, now))
     if round_.closed_at is not None or at >= round_.closes_at:
-        opened = replace(opened, version=await questions.get_version(session, opened.version.id))
+        asked = await questions.get_version(session, opened.version.id)
+        opened = replace(opened, version=await questions.get_deciding_version(session, asked))
         receipt = await _record_practice(session, caller, opened, submitted, now, jobs, practicing)
         return receipt.model_copy(update={"status": "late", "closes_at": round_.closes_at, "zone": opened.zone})
     return await _record_in_round(session, caller, opened, replace(submitted, at=at), now, jobs)
@@ -257,7 +258,8 @@ async def find_question(session: AsyncSession, caller: Caller, ref: str, *, lock
         raise Refused(QuestionGone(practice=True))
     if await questions.is_secret(session, caller, version.question_id):
         raise Refused(StillOpen())
-    return OpenedQuestion(version)
+    # The question of an old message may have been corrected since.
+    return OpenedQuestion(await questions.get_deciding_version(session, version))
 
 
 async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: OpenedQuestion) -> AskForm:

@@ -86,13 +86,15 @@ async def newest_version_id(session: AsyncSession, question_id: int) -> int:
     return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
 
 
-async def get_deciding_version(session: AsyncSession, version_id: int) -> Version:
+async def get_deciding_version(session: AsyncSession, asked: Version) -> Version:
     """Returns the version whose key decides answers to this one: the newest, or else the one asked.
 
     Open answers are marked by the key points they were asked with, and variants keep the key that torch computed.
     """
-    asked = await get_version(session, version_id)
-    newest = await get_version(session, await newest_version_id(session, asked.question_id))
+    newest_id = await newest_version_id(session, asked.question_id)
+    if newest_id == asked.id:
+        return asked
+    newest = await get_version(session, newest_id)
     usable = newest.question.answered and newest.question.kind == asked.question.kind != "open"
     return newest if usable and not (newest.question.draw or asked.drawing) else asked
 

@@ -12,7 +12,7 @@ from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
 from service.wire import AnswerInput, Who
-from tests.bot.conftest import QUESTIONS, Room
+from tests.bot.conftest import BANK, QUESTIONS, Room
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
 from tests.bot.web.quiz_chat import OPERATOR, opens
@@ -84,6 +84,14 @@ async def test_every_kind_is_answered(room: Room, member: Browser) -> None:
             values = {"v:options": [option(page, text) for text in values["v:options"]]}
         found = await posts(member, **values)
         assert "Right!" in found.text, question
+
+
+async def test_a_question_that_is_corrected_while_it_is_shown_has_the_new_key(room: Room, member: Browser) -> None:
+    await only(room, "the-shape")
+    await shown(member)
+    corrected = BANK.read_text(encoding="utf-8").replace("`(3,)`", "`(2,)`")
+    assert (await room.client.bank_import(OPERATOR, room.event_id(), BANK.name, corrected, True)).applied
+    assert "Right!" in (await posts(member, **{"v:text": "(2,)"})).text
 
 
 async def test_an_open_answer_is_marked_by_its_author_in_place(room: Room, member: Browser) -> None:

@@ -46,6 +46,19 @@ async def board(client: ServiceClient, daily: DailyChannel) -> list[tuple[str, i
     return [(row.name, row.points, row.answered, row.accuracy) for row in found.rows]
 
 
+async def test_late_answers_and_old_messages_practice_the_corrected_question(
+    closed: DailyChannel, client: ServiceClient
+) -> None:
+    (post,) = [QuestionPost.from_stored(row.body) for row in await closed.rows(Outbox) if row.kind == "question"]
+    late = await closed.answer(post.ref, AnswerInput(text="(2, 3)"), "Cy")
+    assert (late.status, late.verdict and late.verdict.verdict) == ("late", "accepted")
+    await closed.bank(replace(value(), answer="(3, 2)"))
+    for name, ref in (("Dan", post.ref), ("Eve", late.ref)):
+        result = await closed.answer(ref, AnswerInput(text="(3, 2)"), name)
+        assert result.verdict is not None and result.verdict.verdict == "accepted"
+        assert result.key is not None and result.key.answer == "(3, 2)"
+
+
 async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: DailyChannel, client: ServiceClient) -> None:
     assert [(name, answered, right) for name, _, answered, right in await board(client, closed)] == [("Ada", 1, 1.0)]
     worth = (await board(client, closed))[0][1]
