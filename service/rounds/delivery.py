@@ -19,7 +19,7 @@ from service.metrics import DELIVERIES, record_delivery
 from service.reference_clock import Clock
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
-from service.store import answers, bots, claims, ledger, notifications, outbox
+from service.store import answers, bots, claims, notifications, outbox
 from service.store.change_signal import OUTBOX, ChangeSignal, await_change
 from service.store.outbox import PlannedEdits
 from service.store.session import Sessions
@@ -264,7 +264,7 @@ async def _write_update(session: AsyncSession, row: Outbox, question: Outbox) ->
     update = PostUpdate(
         post=QuestionPost.from_stored(question.body),
         answers=await answers.count_answers(session, row.round_id),
-        right=await ledger.count_right_in_round(session, row.round_id) if closed else None,
+        right=await answers.count_right(session, row.round_id) if closed else None,
         unjudged=await answers.count_unjudged(session, row.round_id) if closed else 0,
     )
     row.body = update.model_dump(mode="json")

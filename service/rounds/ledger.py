@@ -182,6 +182,11 @@ class LedgerPosting:
         """Measured share of right answers to the question before the round."""
         return self._share_right
 
+    @property
+    def author(self) -> int | None:
+        """The member who suggested the question."""
+        return self._author
+
     def full_points(self) -> int:
         """Returns the points of a right answer, without a bonus."""
         return self.points_without_bonus(1.0)

@@ -186,7 +186,7 @@ async def _grade_answers(session: AsyncSession, closing: _ClosingRound, now: dat
     posting = await LedgerPosting.for_round(session, round_, closing.schedule, question)
     # Options and texts of different variants cannot be counted together.
     texts = question.kind in ("value", "output") and not round_.own_variants
-    tally = Tally(texts=texts, judged_later=question.kind == "code")
+    tally = Tally(texts=texts, author=posting.author, judged_later=question.kind == "code")
     members = await answers.list_member_ids(session, round_.id)
     for number, page in enumerate(pages(members)):
         entries = await answers.list_page(session, round_.id, page)

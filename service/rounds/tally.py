@@ -35,7 +35,7 @@ class Result:
 class Tally:
     """What a reveal says about all answers, counted a page at a time. Holds few answers at once."""
 
-    def __init__(self, *, texts: bool, judged_later: bool = False) -> None:
+    def __init__(self, *, texts: bool, author: int | None = None, judged_later: bool = False) -> None:
         self.answers = 0
         self.graded = 0
         self.unjudged = 0
@@ -49,10 +49,11 @@ class Tally:
         self.shown = 0
         """Number of graded answers of members who are not hidden."""
         self.first: Result | None = None
-        """The earliest right answer of those."""
+        """The earliest right answer of those, without the question's author."""
         self.best: list[Result] = []
         """The `MAX_NAMED` with the most points of those, the earlier first."""
         self._texts = texts
+        self._author = author
         self._judged_later = judged_later
 
     def add(self, entries: Sequence[RoundEntry], results: Sequence[Result]) -> None:
@@ -70,7 +71,8 @@ class Tally:
                 self.wrong[(result.entry.answer.given["text"] or "").strip()[:MAX_WRONG_LENGTH]] += 1
         shown = [result for result in results if not result.entry.member.hidden]
         self.shown += len(shown)
-        right = [result for result in shown if result.credit == 1] + ([self.first] if self.first else [])
+        others = [result for result in shown if result.credit == 1 and result.entry.member.id != self._author]
+        right = others + ([self.first] if self.first else [])
         self.first = min(right, key=lambda result: result.submitted, default=None)
         best = sorted([*self.best, *shown], key=lambda result: (-result.points, result.submitted))
         self.best = best[:MAX_NAMED]

@@ -414,6 +414,14 @@ async def count_unjudged(session: AsyncSession, round_id: int) -> int:
     return int(await session.scalar(query) or 0)
 
 
+async def count_right(session: AsyncSession, round_id: int) -> int:
+    """Returns how many members answered the round fully right, by the latest verdicts."""
+    of_answer = select(VerdictRow.credit).where(VerdictRow.answer_id == CurrentAnswer.answer_id)
+    latest = of_answer.order_by(VerdictRow.id.desc()).limit(1).scalar_subquery()
+    query = select(func.count()).where(CurrentAnswer.round_id == round_id, latest == 1)
+    return int(await session.scalar(query) or 0)
+
+
 def absent_members(round_: Round) -> Select[int]:
     """Selects the members who answered an earlier round of the schedule but not this one."""
     here = aliased(CurrentAnswer)

@@ -85,13 +85,6 @@ async def list_round_points(
     return {row[0]: RoundPoints(int(row[1]), float(row[2] or 0), int(row[3]), int(row[4])) for row in rows}
 
 
-async def count_right_in_round(session: AsyncSession, round_id: int) -> int:
-    """Returns how many members answered a round fully right."""
-    each = select(Ledger.member_id).where(Ledger.round_id == round_id).group_by(Ledger.member_id)
-    right = each.having(func.sum(Ledger.credit) > 1 - FULL_CREDIT_TOLERANCE).subquery()
-    return int(await session.scalar(select(func.count()).select_from(right)) or 0)
-
-
 async def count_right(session: AsyncSession, round_ids: Collection[int], member_ids: Collection[int]) -> dict[int, int]:
     """Returns how many of these rounds each member answered fully right, by member id."""
     each = (

@@ -18,6 +18,7 @@ from service.wire import (
     AnswerInput,
     NotFound,
     Notice,
+    PostUpdate,
     QuestionSuggested,
     RevealPost,
     SuggestionDecided,
@@ -272,6 +273,11 @@ async def test_an_author_earns_nothing_for_their_own_question(daily: DailyChanne
     for name in ("Ada", "Bob"):
         await daily.answer(ref, right, name)
     await daily.client.close_now(boss, "close", DAILY)
+    bodies = await daily.ticked()
+    reveal = next(body for body in bodies if isinstance(body, RevealPost))
+    update = next(body for body in bodies if isinstance(body, PostUpdate))
+    assert (reveal.answers, reveal.right) == (update.answers, update.right) == (2, 2)
+    assert reveal.first is not None and reveal.first.name == "Bob", "the author knew the answer"
     ada, bob = [(await daily.client.result(daily.who(name), ref)).points for name in ("Ada", "Bob")]
     assert ada is not None and (ada.total, ada.own) == (0, True)
     assert bob is not None and bob.total > 0 and not bob.own
