@@ -56,9 +56,9 @@ class RoundPoints:
     """One member's points for one round."""
 
     round: int
-    """Posted at the close."""
+    """Posted at the close, or moved from another account of the member."""
     credit: float
-    """Share right at the close."""
+    """Share right at the close, or of the answer of that account."""
     corrected: int
     """Posted later by corrections."""
     confirmed: int
@@ -69,7 +69,7 @@ async def list_round_points(
     session: AsyncSession, round_id: int, member_ids: Collection[int]
 ) -> dict[int, RoundPoints]:
     """Returns the points of these members for a round, by member id. Leaves out those without any."""
-    first, confirmed = Ledger.reason == "round", Ledger.reason == "credit"
+    first, confirmed = Ledger.reason.in_(("round", "link")), Ledger.reason == "credit"
     query = (
         select(
             Ledger.member_id,

@@ -267,6 +267,18 @@ async def test_of_an_open_round_the_newer_answer_counts_and_may_be_changed_from_
     assert row.member_id == min(member.id for member in await chats.daily.rows(Member) if member.name == "Ada")
 
 
+async def test_a_result_says_the_same_of_its_points_after_linking(chats: TwoChats) -> None:
+    await chats.schedule("discord")
+    ref = await chats.asked()
+    await chats.answer("ada.l", "slack", ref)
+    await chats.closed()
+    before = (await chats.daily.client.result(chats.who("ada.l", "slack"), ref)).points
+    await chats.daily.client.join(chats.who("Ada", "discord"), GUILD)
+    await chats.link("Ada", "ada.l")
+    after = (await chats.daily.client.result(chats.who("Ada", "discord"), ref)).points
+    assert after == before and after is not None and (after.total, after.corrected) == (10, 0)
+
+
 async def test_impossible_linking_is_refused_with_a_reason(chats: TwoChats) -> None:
     client = chats.daily.client
     ada, ada_too = chats.who("Ada", "discord"), chats.who("Ada", "slack")
