@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -150,11 +150,14 @@ def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) ->
     )
 
 
-def next_slots(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
-    """Returns the next slots after `now`, fewer if the year has no more."""
+def next_slots(timetable: Timetable, now: datetime, processed: Collection[date] = ()) -> tuple[Slot, ...]:
+    """Returns the next slots after `now`, fewer if the year has no more. Leaves out days whose slot is processed."""
     found: list[Slot] = []
-    while len(found) < SLOTS_SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
-        found.append(slot)
+    after = now
+    while len(found) < SLOTS_SHOWN and (slot := next_slot(timetable, after)):
+        after = slot.instant
+        if slot.day not in processed:
+            found.append(slot)
     return tuple(found)
 
 
@@ -166,8 +169,7 @@ async def next_postings(session: AsyncSession, schedules: Sequence[Schedule], no
     if not ids:
         return {}
     skips = await rows.list_skips_by_schedule(session, ids)
-    # Where a zone is ahead of UTC or behind it, the local date differs by a day.
-    processed = await rows.list_slot_days(session, ids, now.date() - timedelta(days=1))
+    processed = await _list_processed(session, ids, now)
     found = {}
     for one in active:
         timetable = build_timetable(ScheduleSpec.from_stored(one.spec), skips.get(one.id, frozenset()))
@@ -177,6 +179,13 @@ async def next_postings(session: AsyncSession, schedules: Sequence[Schedule], no
         if slot is not None:
             found[one.id] = slot
     return found
+
+
+async def _list_processed(session: AsyncSession, ids: Sequence[int], now: datetime) -> dict[int, set[date]]:
+    """Returns the days from today on whose slot is processed, by schedule: an edited time, or a question that was
+    posted before its time, leaves the day's slot to come."""
+    # Where a zone is ahead of UTC or behind it, the local date differs by a day.
+    return await rows.list_slot_days(session, ids, now.date() - timedelta(days=1))
 
 
 async def list_topics(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
@@ -266,10 +275,13 @@ async def view_schedules(
     skips = await rows.list_skips_by_schedule(session, ids)
     shared = await rows.list_shared_channels(session, ids)
     chats = await rows.list_chats(session, [channel.chat_id for _, channel in found])
-    return tuple(
-        _build_view(row, channel, chats[channel.chat_id], shared.get(row.id, ()), skips.get(row.id, frozenset()), now)
-        for row, channel in found
-    )
+    processed = await _list_processed(session, ids, now)
+    views = []
+    for row, channel in found:
+        timetable = build_timetable(ScheduleSpec.from_stored(row.spec), skips.get(row.id, frozenset()))
+        slots = () if row.paused_at else next_slots(timetable, now, processed[row.id])
+        views.append(_build_view(row, channel, chats[channel.chat_id], shared.get(row.id, ()), slots))
+    return tuple(views)
 
 
 def _build_view(
@@ -277,16 +289,13 @@ def _build_view(
     channel: Channel,
     chat: Chat,
     shared: Sequence[tuple[Channel, str]],
-    skips: frozenset[date],
-    now: datetime,
+    slots: Sequence[Slot],
 ) -> ScheduleView:
-    spec = ScheduleSpec.from_stored(row.spec)
-    slots = () if row.paused_at else next_slots(build_timetable(spec, skips), now)
     return ScheduleView(
         id=row.id,
         channel=channel.external_id,
         channel_name=channel.shown_name,
-        spec=spec,
+        spec=ScheduleSpec.from_stored(row.spec),
         paused=row.paused_at is not None,
         platform=PLATFORM.validate_python(chat.platform),
         chat=chat.external_id,

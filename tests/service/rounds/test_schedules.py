@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.rounds import planning, schedules
+from service.rounds import planning, posting, schedules
 from service.store.members import Caller
 from service.store.tables import Schedule
 from service.wire import (
@@ -122,6 +122,14 @@ async def test_an_edit_counts_from_now_on(stage: Stage, admin: Caller) -> None:
     row = await stage.session.get(Schedule, view.id)
     assert row is not None
     assert row.since == stage.now
+
+
+async def test_a_day_whose_question_was_posted_has_no_next_slot(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, at=time(15, 0))
+    await posting.post_now(stage.session, admin, view.id, stage.now)
+    assert (await schedules.list_schedules(stage.session, admin, stage.now))[0].next[0] == utc(5, 15)
+    edited = await schedules.edit(stage.session, admin, view.id, ScheduleChanges(at=time(18, 0)), stage.now)
+    assert edited.next[0] == utc(5, 18), "its day gets no second one"
 
 
 async def test_nothing_of_a_pause_is_made_up_for(stage: Stage, admin: Caller) -> None:
