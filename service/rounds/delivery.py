@@ -221,7 +221,7 @@ async def _build_delivery(session: AsyncSession, row: Outbox, now: datetime, unc
     chat, channel, member = address
     if row.kind == "reminder" and not await notifications.still_wants_reminder(session, row):
         row.state, row.claimed_until = "lost" if uncertain else "skipped", None
-        row.error = "the member has answered, or wants no reminders any more"
+        row.error = "the round is closed, or the member has answered or wants no reminders any more"
         return None
     edits = await _prepare_edit(session, row, now)
     if row.edits_id is not None and edits is None:

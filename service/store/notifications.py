@@ -100,12 +100,13 @@ async def decide_reminders(session: AsyncSession, round_: Round, workspace_id: i
 
 
 async def still_wants_reminder(session: AsyncSession, row: Outbox) -> bool:
-    """Returns whether a reminder still has a point: its member wants it and has not answered."""
+    """Returns whether a reminder still has a point: the round is open, and its member wants it and has not answered."""
     answered = exists().where(CurrentAnswer.round_id == row.round_id, CurrentAnswer.member_id == row.member_id)
+    is_open = exists().where(Round.id == row.round_id, Round.closed_at.is_(None), Round.skipped.is_(None))
     query = (
         select(Member.id)
         .join(NotificationSetting, NotificationSetting.member_id == Member.id)
-        .where(Member.id == row.member_id, Member.hidden.is_(False), NotificationSetting.reminders, ~answered)
+        .where(Member.id == row.member_id, Member.hidden.is_(False), NotificationSetting.reminders, ~answered, is_open)
     )
     return await session.scalar(query) is not None
 

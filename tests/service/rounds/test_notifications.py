@@ -104,6 +104,14 @@ async def test_who_answers_before_it_is_sent_gets_none(third_day: DailyChannel, 
     assert {row.state for row in await third_day.rows(Outbox) if row.kind == "reminder"} == {"skipped"}
 
 
+async def test_nobody_is_reminded_of_a_round_that_was_closed_meanwhile(third_day: DailyChannel, clock: Clock) -> None:
+    await wants(third_day, "Ada")
+    clock.advance(hours=7, minutes=5)
+    await third_day.service.tick()
+    await third_day.client.close_now(third_day.who("Boss", admin=True), "close", DAILY)
+    assert [each for each in await third_day.deliver() if isinstance(each.body, ReminderNote)] == []
+
+
 @pytest.mark.parametrize("how", ["hide", "forget"])
 async def test_hidden_and_forgotten_members_are_left_alone(third_day: DailyChannel, clock: Clock, how: str) -> None:
     await wants(third_day, "Ada", "Bob")
