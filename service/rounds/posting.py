@@ -30,7 +30,7 @@ from service.rounds.choosing import (
 from service.rounds.rounds import view_round
 from service.rounds.schedules import build_timetable, resolve_topics
 from service.rounds.views import build_question_view, channel_variant
-from service.store import banks, locks, outbox, questions, rounds, variants
+from service.store import answers, banks, locks, outbox, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.members import Caller
 from service.store.session import Sessions, limit_pauses
@@ -216,6 +216,8 @@ async def post_slots(
         for row in rows:
             if row.schedule_id not in made and (again := await rounds.reopen(session, row)) is not None:
                 made[row.schedule_id] = again
+                # Of the question that nobody saw in the channel, but some through `/quiz today`.
+                await answers.clear_hints(session, again.id)
     posted = [(one, round_) for one in postings if (round_ := made.get(one.schedule.id)) is not None]
     await enqueue_posts(session, [(one.schedule, round_, one.slot, one.late) for one, round_ in posted], now)
     low = []

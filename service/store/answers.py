@@ -513,6 +513,11 @@ async def forget_hints(session: AsyncSession, member_id: int) -> None:
     await session.execute(delete(HintTaken).where(HintTaken.member_id == member_id))
 
 
+async def clear_hints(session: AsyncSession, round_id: int) -> None:
+    """Deletes which members took the hint of a round that now asks another question."""
+    await session.execute(delete(HintTaken).where(HintTaken.round_id == round_id))
+
+
 async def merge_hints(session: AsyncSession, kept: int, gone: int) -> None:
     """Moves the hints of the member `gone` to `kept`."""
     for round_id in await session.scalars(select(HintTaken.round_id).where(HintTaken.member_id == gone)):

@@ -133,6 +133,20 @@ async def test_post_now_reopens_a_day_whose_question_was_given_up(waiting: Daily
     assert [each.body.kind for each in await waiting.deliver()].count("reveal") == 1
 
 
+async def test_a_hint_of_the_question_that_was_given_up_costs_nothing(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(value(hint="Count the *axes*."))
+    await daily.schedule()
+    clock.now = NINE
+    await daily.service.tick()
+    await refuse(daily)
+    (form,) = (await daily.client.today(daily.who(), DAILY)).forms
+    await daily.client.hint(daily.who(), DAILY, form.ref, True)
+    clock.advance(hours=3)
+    await daily.service.tick()
+    await daily.client.post_now(daily.who("Boss", admin=True), "now", 1)
+    assert not (await daily.client.hint(daily.who(), DAILY, form.ref, False)).taken
+
+
 @pytest.mark.parametrize("kind", ["reveal", "outcome"])
 async def test_every_message_to_a_channel_waits(daily: DailyChannel, clock: Clock, kind: str) -> None:
     """The bot was removed from the channel while the round was open, or between its reveal and its result."""
