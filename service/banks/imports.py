@@ -202,9 +202,12 @@ async def make_plan(
 ) -> Plan:
     """Returns what to do so that the database matches `bank`. `row` is the bank's row, if it exists."""
     stored = await imports.list_stored(session, row.id) if row else []
-    generated_before = [old for old in stored if old.generated]
+    # A generated choice that the bank itself has, as after an edit of one of its questions, is matched like any other.
+    named = {question.id for question in bank.questions}
+    generated_before = [old for old in stored if old.generated and old.key not in named]
+    others = [old for old in stored if not old.generated or old.key in named]
     # In a thread: thousands of digests and comparisons would block the event loop.
-    matcher = await asyncio.to_thread(QuestionMatcher, bank.questions, [old for old in stored if not old.generated])
+    matcher = await asyncio.to_thread(QuestionMatcher, bank.questions, others)
     texts = await imports.load_questions(session, [old.id for old in (*matcher.unresolved(), *generated_before)])
     matched = await asyncio.to_thread(matcher.match, texts)
     if generated != "none" and can_generate_choices(bank):

@@ -9,10 +9,11 @@ from questions.generated_choices import SUFFIX
 from questions.reader import Reading, read_bank
 from service.bank_cli import bank_import
 from service.banks import moderation
+from service.banks.editing import put_question
 from service.banks.import_history import undo_import
 from service.banks.imports import ImportOptions, import_bank
 from service.rounds.views import build_question_view
-from service.store import banks, candidates, duels
+from service.store import banks, candidates, duels, imports
 from service.store.questions import get_version
 from service.wire import Generated, ImportView, NotFound
 from tests.service.refusals import refused
@@ -128,6 +129,20 @@ async def test_disabling_generated_questions_retires_them_and_undo_restores_them
     assert made_of(await asked_ids(stage, ada.workspace_id)) == set()
     await undo_import(stage.session, ada.workspace_id, "terms", stage.now)
     assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated
+
+
+async def test_they_outlive_an_edit_of_one_question_of_their_bank(stage: Stage) -> None:
+    boss = await stage.caller("Boss", admin=True)
+    view = await bring(stage, "use", workspace_id=boss.workspace_id)
+    assert view.generated >= 4
+    asked = await asked_ids(stage, boss.workspace_id)
+    for id_ in ("what-is-a-tuple", "what-is-a-mutex-which"):
+        (found, *_) = await banks.find_questions(stage.session, boss.workspace_id, id_)
+        texts = await imports.load_questions(stage.session, [found[0].id])
+        changed = dataclasses.replace(texts[found[0].id], id=id_, why="It says so.")
+        edit = await put_question(stage.session, boss, "terms", document(), changed, stage.now)
+        assert (edit.added, edit.changed, edit.retired) == (0, 1, 0)
+    assert await asked_ids(stage, boss.workspace_id) == asked
 
 
 async def test_an_authors_question_with_that_id_is_kept(stage: Stage) -> None:
