@@ -67,7 +67,7 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         season_points = (await boards.get_sums(session, season_id, caller.member_id)).points
     running = await rounds.list_streak_schedules(session, caller.workspace_id, None)
     streak = (await load_best_streaks(session, running, [caller.member_id]))[caller.member_id]
-    total, due = await cards.count_cards(session, caller.member_id, now)
+    total, due = await cards.count_cards(session, caller, now)
     return Me(
         name=member.name,
         hidden=member.hidden,

@@ -316,7 +316,7 @@ async def rate_attempt(
 async def view_session(session: AsyncSession, caller: Caller, since: datetime | None, now: datetime) -> PracticeSession:
     """Returns what the caller has practiced since then, at most a day ago; nothing if None, which begins a session."""
     begin = now if since is None else max(since, now - MAX_LISTED_AGE)
-    _, due = await cards.count_cards(session, caller.member_id, now)
+    _, due = await cards.count_cards(session, caller, now)
     return PracticeSession(
         since=begin,
         cards_due=due,

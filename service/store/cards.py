@@ -205,12 +205,17 @@ async def create_cards(
     await session.execute(new.on_conflict_do_update(index_elements=["member_id", "question_id"], set_=earlier))
 
 
-async def count_cards(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
-    """Returns how many cards the member has, and how many of them are due."""
-    total, due_now = (await session.execute(*_count_cards(member_id, now))).one()
+async def count_cards(session: AsyncSession, caller: Caller, now: datetime) -> tuple[int, int]:
+    """Returns how many cards the caller has, and how many of them are due. Leaves out due ones that `find_due` leaves
+    out, such as those of retired questions."""
+    total, due_now = (await session.execute(*_count_cards(caller.workspace_id, caller.member_id, now))).one()
     return int(total), int(due_now)
 
 
 @built_once
-def _count_cards(member_id: int, now: datetime) -> Select[int, int]:
-    return select(func.count(), func.count().filter(CardRow.due <= now)).where(CardRow.member_id == member_id)
+def _count_cards(workspace_id: int, member_id: int, now: datetime) -> Select[int, int]:
+    total = select(func.count()).select_from(CardRow).where(CardRow.member_id == member_id)
+    overdue = select(CardRow.question_id).where(CardRow.member_id == member_id, CardRow.due <= now)
+    due = restrict_to_askable(select(func.count()).select_from(QuestionVersion), workspace_id)
+    due = due.where(QuestionRow.id.in_(overdue), ~is_asked_now(workspace_id), ~is_asked_in_duel(member_id))
+    return select(total.scalar_subquery(), due.scalar_subquery())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.rounds import practice
-from service.store import cards, questions
+from service.store import banks, cards, questions
 from service.store.members import Caller
 from service.wire import MANY_DUE, NotFound
 from tests.service.refusals import refused
@@ -144,8 +144,22 @@ async def test_a_missed_question_is_due_at_once_for_members_who_missed_it(stage:
     question_id = (await stage.version("a")).question_id
     await practice.add_missed_cards(stage.session, these(ada.member_id, ada.member_id), question_id, stage.now)
     await practice.add_missed_cards(stage.session, these(), question_id, stage.now)
-    assert await cards.count_cards(stage.session, ada.member_id, stage.now) == (1, 1)
-    assert await cards.count_cards(stage.session, bo.member_id, stage.now) == (0, 0)
+    assert await cards.count_cards(stage.session, ada, stage.now) == (1, 1)
+    assert await cards.count_cards(stage.session, bo, stage.now) == (0, 0)
+
+
+@pytest.mark.parametrize("how", ["retired here", "gone from its document"])
+async def test_a_card_that_nothing_can_be_asked_of_is_not_due(stage: Stage, how: str) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("a"), question("b"))
+    question_id = (await stage.version("a")).question_id
+    await practice.add_missed_cards(stage.session, these(ada.member_id), question_id, stage.now)
+    if how == "retired here":
+        await banks.retire(stage.session, ada.workspace_id, question_id, stage.now)
+    else:
+        await stage.bank(question("b"))
+    assert await cards.count_cards(stage.session, ada, stage.now) == (1, 0)
+    assert await next_id(stage, ada) == "b"
 
 
 async def test_missing_a_learned_question_makes_its_card_due_and_keeps_its_state(stage: Stage) -> None:
@@ -189,7 +203,7 @@ async def test_a_card_always_comes_again_and_never_in_the_past(stage: Stage, cre
         for credit in credits:
             assert await reviewed(stage, ada, "a", credit) > timedelta(0)
             stage.now += timedelta(days=gap)
-        assert await cards.count_cards(stage.session, ada.member_id, stage.now + timedelta(days=40_000)) == (1, 1)
+        assert await cards.count_cards(stage.session, ada, stage.now + timedelta(days=40_000)) == (1, 1)
         await undone.rollback()
 
 
