@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ _BEFORE = 4_000
 """Characters within which a program begins with its data."""
 _TOKEN = re.compile(
     r"(?P<string>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\$])*`)|(?P<comment>//[^\n]*|/\*.*?\*/)"
-    r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_$][\w$]*)|(?P<mark>[\[\]{}:,])|(?P<space>\s+)|(?P<other>.)",
+    r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_$][\w$]*)|(?P<mark>[\[\]{}():,])|(?P<space>\s+)|(?P<other>.)",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?P<sign>u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -144,28 +145,75 @@ def _literals(program: str, left: list[int]) -> Iterator[Any]:
 def _as_json(program: str, start: int, most: int) -> tuple[str, int]:
     """Returns the literal that begins at a place as JSON, and where it ends; empty if it is none."""
     parts: list[str] = []
-    depth = 0
+    open_: list[_Open] = []
     for token in _TOKEN.finditer(program, start, start + most):
         if token["string"]:
             parts.append(json.dumps(_ESCAPE.sub(_unescaped, token["string"][1:-1])))
         elif token["number"]:
             parts.append(token["number"])
         elif token["name"]:
-            name = token["name"]
-            is_key = program[token.end() : token.end() + 20].lstrip().startswith(":")
-            parts.append(json.dumps(name) if is_key else _LITERALS.get(name, ""))
-            if not parts[-1]:
+            named = _named(token["name"], program[token.end() : token.end() + 20].lstrip()[:1], open_)
+            if named is None:
                 return "", token.end()
+            parts += filter(None, [named])
         elif mark := token["mark"]:
-            depth += (mark in "[{") - (mark in "]}")
-            if mark in "]}" and parts and parts[-1] == ",":
+            if mark in "[{(":
+                open_.append(_Open(mark, len(parts)))
+            elif mark == ",":
+                open_[-1].several = True
+            if mark in "]})" and parts[-1] == ",":
                 parts.pop()
-            parts.append(mark)
-            if depth == 0:
+            if mark not in "()":
+                parts.append(mark)
+            if mark in "]})" and not _closed(parts, open_, mark):
+                return "", token.end()
+            if not open_:
                 return "".join(parts), token.end()
         elif token["other"]:
             return "", token.end()
     return "", len(program)
+
+
+def _named(name: str, following: str, open_: list[_Open]) -> str | None:
+    """Returns what a name is in JSON; empty for that of a call, and None if only the program knows."""
+    if following == ":":
+        return json.dumps(name)
+    if following == "(" and open_ and not _MIXES.search(name):
+        return ""
+    if name in _LITERALS:
+        return _LITERALS[name]
+    # What the name of a value stands for is in another place; in a list, places may count.
+    return "null" if following in (",", "}", ")") and open_ and open_[-1].mark == "{" else None
+
+
+@dataclass(slots=True)
+class _Open:
+    """A bracket that is not closed yet."""
+
+    mark: str
+    at: int
+    """Where its content begins among the parts."""
+    several: bool = False
+
+
+def _closed(parts: list[str], open_: list[_Open], mark: str) -> bool:
+    """Closes the innermost bracket; that of a call leaves its argument, or a list of several. Returns whether it is
+    closed by the right mark, and what is in it is data."""
+    last = open_.pop()
+    if mark != _CLOSING[last.mark] or (mark == ")" and len(parts) == last.at):
+        return False
+    if mark == ")" and len(parts) == last.at + 1 and " " not in parts[last.at]:
+        # The key of a translation: `t("quiz.first")`.
+        return False
+    if mark == ")" and last.several:
+        parts[last.at : last.at] = ["["]
+        parts.append("]")
+    return True
+
+
+_MIXES = re.compile(r"shuffle|random|sort|reverse|mix", re.IGNORECASE)
+"""The name of a function that changes the order of a list."""
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from questions.document import Draft
 from questions.formats.data.loading import load_data
-from questions.formats.data.records import NAME, holds_records, read_data
+from questions.formats.data.records import NAME, holds_records, read_data, role_of
 from questions.formats.draft import ImportDraft
 from questions.source import Source
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from questions.document import Document
@@ -26,6 +27,22 @@ def read_front_records(document: Document) -> Draft:
         # Other lists are usual there, as of tags and sources, and the title may ask too.
         data = {name: value for name, value in data.items() if holds_records(value)} or data
     if not holds_records(data):
-        return Draft()
+        return _read_text_below(document, data)
     draft = read_data(ImportDraft(Source(document.source.name, source.lines), NAME), data)
+    return Draft(draft.questions, draft.findings)
+
+
+def _read_text_below(document: Document, data: object) -> Draft:
+    """Reads the text of a document as the question whose options and key are in the front matter; empty if it asks
+    nothing, or if the front matter does not have both."""
+    body = document.blocks[1:]
+    if not isinstance(data, dict) or not body or any(role_of(str(name)) == "question" for name in data):
+        return Draft()
+    asks = any(block.kind == "paragraph" and ends_asking(block.text) for block in body)
+    whole = {**data, "question": document.source.text(body[0].first, body[-1].last)}
+    roles = {role_of(str(name)) for name in data}
+    if not asks or "options" not in roles or not roles & {"correct", "index"} or not holds_records(whole):
+        return Draft()
+    lines = (document.blocks[0].first, body[-1].last)
+    draft = read_data(ImportDraft(document.source, NAME), whole, [lines])
     return Draft(draft.questions, draft.findings)

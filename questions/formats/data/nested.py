@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.field_names import ROLE_OF, spelled
+from questions.formats.tables.column_names import columns
+from questions.formats.tables.columns import infer_roles
 from questions.wording.stems import reads_as_question
 
 if TYPE_CHECKING:
@@ -24,6 +26,44 @@ def as_cards(values: Sequence[Any]) -> list[dict[str, str]]:
     if sum(reads_as_question(asked) for asked, _ in pairs) * 2 <= len(pairs):
         return []
     return [{"question": asked, "answer": answer} for asked, answer in pairs]
+
+
+_FEWEST_ROWS = 5
+"""Fewest lists of texts that are rows of a table."""
+_FEWEST_CELLS = 3
+_MARKED_ROLES = {"options", "wrong_options", "wrong", "flag", "reason", "reasons"}
+"""Roles of columns that only a table has."""
+
+
+def as_rows(values: Sequence[Any]) -> list[dict[str, Any]]:
+    """Returns lists of as many texts each, as a program has them, as questions by the names in the first of them, or by
+    what is in them; empty for other lists, and where nothing answers."""
+    width = len(values[0]) if values and isinstance(values[0], list) else 0
+    if width < _FEWEST_CELLS or len(values) < _FEWEST_ROWS:
+        return []
+    if not all(isinstance(one, list) and len(one) == width and all(isinstance(x, str) for x in one) for one in values):
+        return []
+    named = [(column.role, column.place) for column in columns(values[0])]
+    known = {role for role, _ in named}
+    headed = "question" in known and bool(known & {"answer", "correct"})
+    roles = named if headed else list(infer_roles(values))
+    rows = values[1:] if headed else values
+    given = [role for role, _ in roles]
+    if given.count("question") != 1 or not set(given) & {"answer", "correct"} or set(given) & _MARKED_ROLES:
+        return []
+    if sum(reads_as_question(row[given.index("question")]) for row in rows) * 2 < len(rows):
+        return []
+    return [_row(roles, row) for row in rows]
+
+
+def _row(roles: Sequence[tuple[str, int]], cells: Sequence[str]) -> dict[str, Any]:
+    """Returns a question from the cells of a row."""
+    offered = sorted((place, cell) for (role, place), cell in zip(roles, cells, strict=True) if role == "option")
+    named = {role: cell for (role, _), cell in zip(roles, cells, strict=True) if role not in ("", "option")}
+    if not offered:
+        return named
+    key = named.pop("correct", "") or named.pop("answer", "")
+    return {**named, "options": [text for _, text in offered], "correct": key}
 
 
 _FEWEST_LISTED = 5

@@ -17,6 +17,8 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Returns the options that a field holds, and their letters; empty if they have none."""
     if isinstance(value, dict) and len(value) > 1 and all(isinstance(one, bool) for one in value.values()):
         return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
+    if pairs := _with_letters(value):
+        value = pairs
     if flagged := _paired_with_flags(list(value.values()) if isinstance(value, dict) else value):
         return flagged, ()
     if isinstance(value, dict) and (rows := _rows_of(value)):
@@ -29,6 +31,17 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     return (), ()
 
 
+def _with_letters(value: Any) -> dict[str, str]:
+    """Returns pairs of a letter and a text, `[["A", "one"], ["B", "two"]]`, as a mapping; empty for other values."""
+    if not isinstance(value, list) or len(value) < _FEWEST or len(value) > len(_ALPHABET):
+        return {}
+    if not all(isinstance(one, list) and len(one) == 2 and all(isinstance(x, str) for x in one) for one in value):
+        return {}
+    named = {one[0].strip(" .)"): one[1] for one in value}
+    return named if "".join(named).upper() == _ALPHABET[: len(value)] else {}
+
+
+_ALPHABET = "ABCDEFGHIJ"
 _LETTER = re.compile(r"(?<![^\s,;(])\(?(?P<letter>[A-Ha-h])[ ]?[).:][ ]?(?=\S)")
 
 

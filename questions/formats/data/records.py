@@ -36,6 +36,7 @@ from questions.formats.data.keys import (
 from questions.formats.data.loading import MOST_VALUES, load, load_data, name_error, name_slips
 from questions.formats.data.nested import (
     as_cards,
+    as_rows,
     by_initials,
     entries_by_number,
     listed_questions,
@@ -54,7 +55,14 @@ from questions.formats.data.options import (
 from questions.formats.data.places import places_of
 from questions.formats.data.published import of_published
 from questions.formats.data.questions import add_record
-from questions.formats.data.shapes import asking_names, flags_beside, of_conversation, rows_of_columns, without_numbers
+from questions.formats.data.shapes import (
+    asking_names,
+    flags_beside,
+    of_conversation,
+    rows_of_columns,
+    with_named_notes,
+    without_numbers,
+)
 from questions.formats.data.unknown_fields import asking_field, completing_field, renamed
 from questions.formats.data.unnamed_fields import InferredFields, describe_fields, infer_fields
 from questions.formats.data.unread import name_uneven, name_unread
@@ -135,6 +143,7 @@ def _records(data: Any) -> list[Record]:
 
 def _found(data: Any) -> tuple[list[Record], InferredFields | None]:
     """Returns the records, and what their fields are where only what is in them shows it."""
+    data = with_named_notes(data)
     found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
     inferred = None
     if not found and (name := asking_field(data, _ROLE_OF, _offers)):
@@ -216,7 +225,7 @@ def _lists(
     if depth > _DEEPEST or left[0] < 0:
         return
     if isinstance(value, list):
-        named = as_cards(value) or (one if isinstance(one, dict) else _by_place(one) for one in value)
+        named = as_cards(value) or as_rows(value) or (one if isinstance(one, dict) else _by_place(one) for one in value)
         entries = [(one, _record(one) or _held(one)) for one in named if one]
         read = sum(record is not None for _, record in entries)
         if read and read * 2 >= len(value):

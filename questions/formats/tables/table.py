@@ -98,7 +98,10 @@ def _holds_cards(source: Source) -> bool:
     for mark in ("\t", ";", "|"):
         rows = [[*filter(str.strip, header_cells(line, mark))] for line in filled]
         asking = [len(cells) > 1 and reads_as_question(cells[0]) for cells in rows]
+        # A card may have no back yet.
+        fronts = sum(len(cells) == 1 and line.rstrip().endswith(mark) for cells, line in zip(rows, filled, strict=True))
         pairs = sum(len(cells) == _CARD for cells in rows)
+        pairs += fronts if fronts * 4 <= pairs and mark != "|" else 0
         more = sum(asks and len(cells) > _CARD for cells, asks in zip(rows, asking, strict=True)) if mark != "|" else 0
         if (pairs + more) * 10 >= len(filled) * 9 and pairs >= more and sum(asking) * 2 >= len(filled):
             return True
@@ -306,6 +309,12 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     if table is None and (PurePath(draft.source.name).suffix.lower() in SHEETS or _holds_cards(draft.source)):
         if asking := _only_asking(draft.source, first):
             delimiter, found = asking
+            at = next(index for index, column in enumerate(found) if column.role == "question")
+            name = spelled(header_cells(draft.source.line(first), delimiter)[at])
+            if name not in ASKING and not names_questions(name):
+                message = f"the table has no column for the question: column {at + 1} asks"
+                cure = f"if this is wrong, add a header with {_NEEDED}"
+                draft.add("Q613", message, cure, (first, first), severity="note")
             return read_rows(draft, delimiter, first, lambda _: _with_explanation(found))
         table = infer_cards(draft.source.lines[first - 1 :])
         named = []
@@ -402,20 +411,34 @@ def _only_asking(source: Source, first: int) -> tuple[str, list[Column]] | None:
     as `Question` or `Domanda specifica`, holds texts of its own."""
     for delimiter in DELIMITERS:
         names = header_cells(source.line(first), delimiter)
-        if len(names) < _CARD:
-            continue
         roles = columns(names)
         shown = [spelled(name) for name in names]
         exact = [at for at, name in enumerate(shown) if name in ASKING]
         begun = [at for at, name in enumerate(shown) if names_questions(name)]
-        at = next(iter(exact or begun), None)
         rows = [header_cells(line, delimiter) for line in source.lines[first : first + _MOST_LOOKED_AT]]
+        if len(names) < _CARD and not (exact and all(len(row) <= 1 for row in rows)):
+            continue
+        at = next(iter(exact or begun), None)
+        at = _alone_asking(names, rows) if at is None else at
         cells = [row[at] for row in rows if at is not None and at < len(row) <= len(names)]
         if at is not None and holds_texts(cells):
             roles = [Column("") if column.role in ("question", "option", "reason") else column for column in roles]
             roles[at] = Column("question")
             return delimiter, roles
     return None
+
+
+def _alone_asking(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
+    """Returns the only column of a table that has texts of its own, if nearly all of them ask; None for other tables,
+    and where what names the columns asks too."""
+    alike = [[cell.strip() for cell in row] for row in rows if len(row) == len(names)]
+    if len(alike) < max(_FEWEST_CHOICES, len([row for row in rows if row]) * 4 / 5):
+        return None
+    texts = [at for at in range(len(names)) if holds_texts([row[at] for row in alike])]
+    if len(texts) != 1 or any(map(reads_as_question, names)):
+        return None
+    asking = sum(reads_as_question(row[texts[0]]) for row in alike)
+    return texts[0] if asking * 5 >= len(alike) * 4 else None
 
 
 _MOST_LOOKED_AT = 300
