@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from questions.blocks import plain
 from questions.fences import fence_after, fence_in
 from questions.model import Option
 from questions.patterns.options.announced import begins_explanation, explained_options, options_in_gap, part_at_number
@@ -29,6 +30,8 @@ from questions.wording.stems import TRUE_OR_FALSE, asks_to_choose, demands, ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from questions.patterns.options.search import FoundOption
 
 _NO_OPTION = re.compile(r"#{1,6}[ ]|```|~~~|>|\||<[a-z!]|!\[", re.IGNORECASE)
 _SHORT_LEAD = 100
@@ -331,9 +334,20 @@ def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
     key = key_of(answer, run.options, letters=False) if run else None
     if run and key is None and (bullet := _ONE_BULLET.match(answer)):
         key = key_of(answer[bullet.end() :], run.options, letters=False)
-    if run is None or key is None or trim("\n".join(lines[run.end :])):
+    if run is None or key is None or trim("\n".join(lines[run.end :])) or _follows_outline(answer, run.options):
         return None
     return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)
+
+
+def _follows_outline(answer: str, options: Sequence[FoundOption]) -> bool:
+    """Returns whether lines of an answer begin with several of the texts, which then say what it is to cover."""
+    begun = {_start(line) for line in answer.split("\n") if line.strip()}
+    return sum(_start(option.text) in begun for option in options) > 1
+
+
+def _start(line: str) -> str:
+    """Returns the words of a line before the first colon, without its list marker and emphasis."""
+    return plain(line.strip().lstrip("-*+• ")).partition(":")[0].strip(" *_.").casefold()
 
 
 def _of_lines(lines: list[str], answer: str) -> ChoiceParts | None:
@@ -346,6 +360,8 @@ def _of_lines(lines: list[str], answer: str) -> ChoiceParts | None:
     found = [found_option(nth_letter(index), text, False) for index, text in enumerate(texts)]
     key = key_of(answer, found, letters=False)
     if key is None or len(key.ids) != 1 or any(len(text) >= LONGEST_OPTION for text in texts):
+        return None
+    if _follows_outline(answer, found):
         return None
     run = OptionRun("bullet", below[0][0], len(lines), tuple(found))
     return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)

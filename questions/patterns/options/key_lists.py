@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from questions.blocks import Block, Fold
     from questions.document import Document
     from questions.model import Question
+    from questions.wording.labels import Role
 
 _ENTRY = re.compile(
     r"[ ]{0,3}(?:[-*+|][ ]+)?(?:\*\*|__)?(?:q(?:uestion)?[ ]?|问题|题|№)?(?P<number>\d{1,4})(?:\*\*|__)?"
@@ -211,7 +212,7 @@ def with_keys(
 
 
 def _answered(question: Question, text: str) -> Question:
-    text = _without_question(question, text)
+    text = _without_label(_without_question(question, text), "answer")
     if question.answered or is_placeholder(text):
         return question
     if not question.options and (choice := truth_choice((), question.prompt, text)):
@@ -223,7 +224,7 @@ def _answered(question: Question, text: str) -> Question:
     if key is None or not key.ids <= {option.id for option in question.options}:
         return question
     options = tuple(dataclasses.replace(option, right=option.id in key.ids) for option in question.options)
-    why = "\n\n".join(part for part in (question.why, key.rest) if part)
+    why = "\n\n".join(part for part in (question.why, _without_label(key.rest, "explanation")) if part)
     return dataclasses.replace(question, options=options, why=why)
 
 
@@ -238,6 +239,16 @@ def _without_question(question: Question, text: str) -> str:
         return text
     arrow = _ARROW.match(below)
     return below[arrow.end() :] if arrow else below.strip()
+
+
+def _without_label(text: str, role: Role) -> str:
+    """Returns a text without the word of a role before it and the end of their emphasis: `**Answer: B**`."""
+    first, mark, below = text.partition("\n")
+    label = label_of(first)
+    if label is None or label.role != role or label.start > 0:
+        return text
+    said = first[label.end :].strip()
+    return trim(f"{said.removesuffix(label.closing) if label.closing else said}{mark}{below}")
 
 
 def _unused(document: Document, line: int, number: str, fitting: int) -> Finding:

@@ -101,10 +101,22 @@ def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | No
     if bare and not (any(one.marked for one in options) and all(one.text.strip() for one in options)):
         return None
     kind: OptionMark = "sign" if bare else "number" if text.lstrip()[:1].isdigit() else "bullet"
-    run = OptionRun(kind, 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
+    shown = _without_letters([one._replace(text=one.text.strip()) for one in options])
+    run = OptionRun(kind, 0, len(text.split("\n")), tuple(shown))
     if lead:
         run = replace(run, lead=trim("\n".join(lead)))
     return run, "\n".join(quotes)
+
+
+_LETTER = re.compile(r"[(\[]?(?P<letter>[A-Za-z])[).\]][ \t]+(?=\S)")
+
+
+def _without_letters(options: list[FoundOption]) -> list[FoundOption]:
+    """Returns the options without their letters, if each has the next one."""
+    found = [_LETTER.match(option.text) for option in options]
+    if not all(one and one["letter"].lower() == option.id for one, option in zip(found, options, strict=True)):
+        return options
+    return [option._replace(text=_LETTER.sub("", option.text, count=1)) for option in options]
 
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>ul|ol|li|b|strong)\b[^<>]{0,100}>", re.IGNORECASE)
