@@ -29,6 +29,7 @@ from questions.patterns.swallowed import (
     swallowed_findings,
 )
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
+from questions.patterns.unclear import without_unclear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,13 +71,13 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     draft = merge_drafts([fixed.front_matter, *read, tables, cards, html_tables])
     if not draft.questions and (titled := read_asking_title(whole)).questions:
         return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
-    draft = with_bold_keys(whole, _keyed(whole, draft, lists))
+    draft = without_unclear(whole, with_bold_keys(whole, _keyed(whole, draft, lists)))
     _name_unread(whole, draft, starts, won)
     names = [FRONT_MATTER] if fixed.front_matter.questions else []
     names += [FLASH_CARDS] if fixed.cards.questions else []
-    names += [candidate.kind for candidate in won]
+    names += [candidate.kind for candidate in won if draft.questions]
     names += [TABLES] if tables.questions or fixed.html_tables.questions else []
-    explanation = tuple(candidate.explain() for candidate in won)
+    explanation = tuple(candidate.explain() for candidate in won) if draft.questions else ()
     if fixed.cards.questions:
         explanation = (f"{len(fixed.cards.questions)} flash cards with `::`, `?` or `Back:`", *explanation)
     return Inferred(draft, tuple(dict.fromkeys(names)), explanation)

@@ -19,7 +19,7 @@ from questions.repairs.fenced_options import with_unfenced_options
 from questions.repairs.folds import with_folds
 from questions.repairs.key_lines import with_key_lines
 from questions.repairs.key_titles import with_key_headings
-from questions.repairs.keycaps import with_keycap_numbers
+from questions.repairs.keycaps import with_bare_numbers, with_keycap_numbers
 from questions.repairs.label_letters import with_label_letters
 from questions.repairs.labeled_bullets import with_plain_labels
 from questions.repairs.line_breaks import with_plain_ends
@@ -60,6 +60,7 @@ _REPAIRS = (
     with_unfenced_options,
     with_own_letters,
     with_keycap_numbers,
+    with_bare_numbers,
     with_bare_keys,
     with_plain_lines,
     with_spaces,

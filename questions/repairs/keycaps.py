@@ -1,5 +1,5 @@
 """Numbers and letters that are emoji, `1️⃣ What is a view?` and `🇦 a view`, written as in Markdown: `1. What is a view?`
-and `A) a view`.
+and `A) a view`; and headings without an emoji before their number, `## ✅ 1. What is a view?`.
 
 Programs that write notes for people number headings and lines in this way. Lines of programs stay as they are.
 """
@@ -28,6 +28,22 @@ _LETTER = re.compile(
     r"|(?P<square>[\U0001f170\U0001f171]))\ufe0f?[ ]*[.):]?[ ]*(?=\S)"
 )
 """A letter of an option: two such letters in a row are the flag of a country."""
+
+
+_BEFORE_NUMBER = re.compile(
+    r"(?P<lead>[ ]{0,3}#{1,6}[ ]+(?:\*\*|__)?)(?:(?![❓❔])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?){1,3}[ ]?"
+    r"(?=\d{1,4}[.)][ ]?\S)"
+)
+_FEWEST = 3
+"""Fewest headings with an emoji before their number."""
+
+
+def with_bare_numbers(source: Source) -> Source:
+    """Returns the document without the emoji before the numbers of headings, if several have one."""
+    found = [(at, one) for at, line in enumerate(source.lines) if (one := _BEFORE_NUMBER.match(line))]
+    if len(found) < _FEWEST:
+        return source
+    return source.with_lines({at: one["lead"] + source.lines[at][one.end() :] for at, one in found})
 
 
 def with_keycap_numbers(source: Source) -> Source:

@@ -6,7 +6,8 @@
                                                    - **a tensor that shares memory**
 
 Words with numbers alone become headings, numbers get a period, and where one item of each list is in emphasis, what is
-above the list gets a label, and the items get letters. Only tried on documents in which nothing else was read.
+above the list gets a label, and the items get letters. A tab before numbers is left out, and lines that all ask become
+bullets. Only tried on documents in which nothing else was read.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from questions.wording.imperatives import sets_task
 from questions.wording.labels import QUESTION_WORDS
-from questions.wording.stems import ends_asking, reads_as_question
+from questions.wording.stems import demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from questions.blocks import Block
@@ -43,7 +45,8 @@ def with_plain_starts(document: Document) -> Source:
     """Returns the source with questions that start in a usual form; the same source if they have no form that is
     known."""
     source = document.source
-    for rewritten in (_with_headings(source), _with_periods(source), _with_labels(document)):
+    ways = (_with_headings, _with_periods, _without_tabs, _with_bullets)
+    for rewritten in (*(way(source) for way in ways), _with_labels(document)):
         if rewritten:
             lines = list(source.lines)
             for number, line in rewritten.items():
@@ -68,6 +71,46 @@ def _with_periods(source: Source) -> dict[int, str]:
     asking = sum(ends_asking(one["text"]) or reads_as_question(one["text"]) for one in found.values())
     sure = _count(counts) and asking > _ASK * len(found)
     return {n: f"{one['number']}. {one['text']}" for n, one in found.items()} if sure else {}
+
+
+_TABBED = re.compile(r"(?:\t|[ ]{4})(?P<number>\d{1,3})[.)．、:：]\s{1,4}\S.*")
+
+
+def _without_tabs(source: Source) -> dict[int, str]:
+    """Returns the lines with one tab, or four spaces, less, if these are before each number of a list that counts from
+    1."""
+    counts = [int(one["number"]) for line in source.lines if (one := _TABBED.fullmatch(line))]
+    if not _count(counts):
+        return {}
+    shown = {n: line.removeprefix("\t").removeprefix("    ") for n, line in enumerate(source.lines, 1)}
+    return {n: line for n, line in shown.items() if line != source.line(n)}
+
+
+_MARKED = re.compile(r"\s*(?:[#>|*+<`~=-]|\d{1,4}[.)]|!\[)")
+_NEARLY_ALL = 0.9
+_LONGEST = 400
+"""Length of a line that asks, characters."""
+
+
+def _with_bullets(source: Source) -> dict[int, str]:
+    """Returns the lines as bullets, if nearly all of them ask, half of them with a question mark, and none has a mark
+    before it."""
+    filled = [(number, line) for number, line in enumerate(source.lines, 1) if line.strip()]
+    texts = [line for _, line in filled]
+    if len(filled) < _FEWEST_LINES or any(_MARKED.match(text) or len(text) > _LONGEST for text in texts):
+        return {}
+    asking = sum(_asks(text) for text in texts)
+    if asking < _NEARLY_ALL * len(texts) or sum(map(ends_asking, texts)) * 2 < len(texts):
+        return {}
+    return {number: f"- {line.strip()}" for number, line in filled}
+
+
+def _asks(text: str) -> bool:
+    return ends_asking(text) or reads_as_question(text) or demands(text) or sets_task(text)
+
+
+_FEWEST_LINES = 8
+"""Fewest lines of a document that only asks."""
 
 
 def _count(numbers: list[int]) -> bool:

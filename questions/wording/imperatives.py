@@ -51,7 +51,7 @@ _WORDS = (
 _STARTS = re.compile(rf"(?:please |por favor,? |bitte |пожалуйста,? |veuillez )?(?:{_WORDS})(?!\w)", re.IGNORECASE)
 _ENDS = re.compile(
     r"(?:[a-zçğıöşü]{2,25}[ıiuü]n(?:[ıiuü]z)?|लिखि[एय]े?|समझाइए|बताइए|कीजिए|करें|"
-    r"せよ|なさい|ください|求めよ|시오|하라|하세요|세요)[.。)]{0,2}$",
+    r"せよ|なさい|ください|求めよ|시오|하라|하세요|세요|줘요?|줄래요?)[.。)]{0,2}$",
     re.IGNORECASE,
 )
 """What sets a task at the end of a sentence in Turkish, Hindi, Japanese and Korean."""

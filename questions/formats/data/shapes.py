@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.field_names import FALSE_WORDS, TRUE_WORDS
 from questions.patterns.options.search import RIGHT_AFTER, RIGHT_FIRST
-from questions.wording.stems import ends_asking, reads_as_question
+from questions.wording.imperatives import sets_task
+from questions.wording.stems import demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,20 +68,23 @@ def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     return found
 
 
+_TURNS = ("messages", "conversations", "conversation", "msg", "dialogue")
 _ASKING_ROLES = ("user", "human", "prompter", "question")
 _ANSWERING_ROLES = ("assistant", "gpt", "bot", "model", "answer")
 
 
 def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a question for a conversation of one question and one answer, or for an instruction with
-    its output; others keep theirs."""
-    turns = next((fields[name] for name in ("messages", "conversations", "conversation") if name in fields), None)
+    """Returns the fields of a question for a conversation of one question and one answer, or none yet, or for an
+    instruction with its output; others keep theirs."""
+    turns = next((fields[name] for name in _TURNS if name in fields), None)
     if isinstance(turns, list) and turns and all(isinstance(one, dict) for one in turns):
         said = [(str(one.get("role", one.get("from"))), one.get("content", one.get("value"))) for one in turns]
         asked = [text for role, text in said if role in _ASKING_ROLES]
         answered = [text for role, text in said if role in _ANSWERING_ROLES]
         if len(asked) == len(answered) == 1:
             return {"question": asked[0], "answer": answered[0]}
+        if len(asked) == 1 and not answered and isinstance(asked[0], str) and _asks(asked[0]):
+            return {"question": asked[0], **{name: one for name, one in fields.items() if name not in _TURNS}}
         return fields
     output = next((name for name in ("output", "response") if name in fields), "")
     if isinstance(fields.get("instruction"), str) and output:
@@ -89,6 +93,10 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
         rest = {name: one for name, one in fields.items() if name not in ("instruction", "input", output)}
         return {"question": asked_, "answer": fields[output], **rest}
     return fields
+
+
+def _asks(text: str) -> bool:
+    return ends_asking(text) or reads_as_question(text) or demands(text) or sets_task(text)
 
 
 def with_named_notes(data: Any) -> Any:

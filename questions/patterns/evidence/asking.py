@@ -199,6 +199,8 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     answered = [start for start in asking if start.text]
     if len(asking) * 2 <= len(run) or not (answered or len(asking) >= FEWEST["item"]):
         return Verdict()
+    if not answered and _TELLS_HOW.fullmatch(_filled_above(document, run[0].first)):
+        return Verdict()
     over = document.source.line(run[0].first - 1).rstrip() if run[0].depth else ""
     if over.endswith(":") and not answered and not any(_demands_or_ends_asking(start) for start in asking):
         # `Have four options each` and `Are about week 1` continue the sentence, ending in a colon, above them.
@@ -210,6 +212,21 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     told_apart = _statements(document, run, asking)
     read = {start for start in items if start in asking or not _is_courtesy(start, run)}
     return split_run(run, read - told_apart)
+
+
+_TELLS_HOW = re.compile(
+    r"\W{0,20}(?:(?:exam |quiz |general )?(?:instructions|guidelines|rules|directions)|how to use(?: this\b.{0,30})?"
+    r"|instrucciones|instruç[õo]es|consignes|anleitung|hinweise|istruzioni|инструкция|указания|说明|答题说明|注意事项"
+    r"|petunjuk)\W{0,20}",
+    re.IGNORECASE,
+)
+"""A line alone that announces how to answer, and no questions."""
+
+
+def _filled_above(document: Document, line: int) -> str:
+    """Returns the nearest line above one that is not blank."""
+    above = (document.source.line(number).strip() for number in range(line - 1, max(line - 4, 0), -1))
+    return next((text for text in above if text), "")
 
 
 def _mostly_tasks(starts: Iterable[Start]) -> bool:

@@ -115,3 +115,19 @@ def test_calls_in_programs_stand_for_their_arguments() -> None:
 )
 def test_calls_that_hide_what_they_stand_for_are_not_read(program: str) -> None:
     assert read_bank(program, name="quiz.js").bank.questions == ()
+
+
+def test_a_conversation_may_have_a_question_and_no_answer_yet() -> None:
+    turns = [
+        [{"role": "user", "content": "How does dropout work?"}],
+        [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Explain how RoPE works."}],
+        [{"role": "user", "content": "What is LoRA?"}],
+        [{"role": "user", "content": "Thanks, that helped."}],
+    ]
+    text = "\n".join(json.dumps({"eval_id": at, "msg": one}) for at, one in enumerate(turns))
+    questions = read_bank(text, name="eval.jsonl").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [
+        ("How does dropout work?", None),
+        ("Explain how RoPE works.", None),
+        ("What is LoRA?", None),
+    ]

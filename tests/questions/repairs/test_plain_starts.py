@@ -69,3 +69,25 @@ def test_lists_without_one_item_in_emphasis_have_no_options(text: str) -> None:
 def test_what_is_read_otherwise_keeps_its_form() -> None:
     numbered = "\n".join(f"{at} What is a {name}?" for at, name in enumerate(NAMES, 1))
     assert prompts(f"{numbered}\n\n**Q:** What is a loop?\n\n**A:** A cycle.\n") == ["What is a loop?"]
+
+
+def test_lines_that_all_ask_are_questions_without_answers() -> None:
+    lines = [f"What is a {name} for?\nExplain the {name} to me." for name in NAMES]
+    assert prompts("\n".join(lines)) == "\n".join(lines).split("\n")
+    korean = [f"{name}은 왜 필요한가요?\n{name}에 대해 설명해줘." for name in NAMES]
+    assert prompts("\n".join(korean)) == "\n".join(korean).split("\n")
+
+
+@pytest.mark.parametrize(
+    "line", ["Some words about it.\nAnd some more.", "# A title", "- an item", "| a cell |"], ids=str.split
+)
+def test_other_lines_among_them_are_no_questions(line: str) -> None:
+    asked = "\n".join(f"What is a {name}?" for name in NAMES[:3])
+    assert all(line.split("\n")[0] not in one for one in prompts(f"{asked}\n{line}\n{asked}"))
+
+
+def test_a_tab_before_each_number_is_left_out() -> None:
+    lines = [f"\t{at}.\tWhat is a {name}?\n\t\tA. a copy\n\t\tB. a part" for at, name in enumerate(NAMES, 1)]
+    found = read("Test\n\n" + "\n".join(lines)).bank.questions
+    assert [one.prompt for one in found] == [f"What is a {name}?" for name in NAMES]
+    assert [option.text for option in found[0].options] == ["a copy", "a part"]
