@@ -6,8 +6,8 @@
                                                    - **a tensor that shares memory**
 
 Words with numbers alone become headings, numbers get a period, and where one item of each list is in emphasis, what is
-above the list gets a label, and the items get letters. A tab before numbers is left out, and lines that all ask become
-bullets. Only tried on documents in which nothing else was read.
+above the list gets a label, and the items get letters. A tab before numbers is left out, and each line of
+those that all ask gets a label. Only tried on documents in which nothing else was read.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def with_plain_starts(document: Document) -> Source:
     """Returns the source with questions that start in a usual form; the same source if they have no form that is
     known."""
     source = document.source
-    ways = (_with_headings, _with_periods, _without_tabs, _with_bullets)
+    ways = (_with_headings, _with_periods, _without_tabs, _with_question_labels)
     for rewritten in (*(way(source) for way in ways), _with_labels(document)):
         if rewritten:
             lines = list(source.lines)
@@ -92,8 +92,8 @@ _LONGEST = 400
 """Length of a line that asks, characters."""
 
 
-def _with_bullets(source: Source) -> dict[int, str]:
-    """Returns the lines as bullets, if nearly all of them ask, half of them with a question mark, and none has a mark
+def _with_question_labels(source: Source) -> dict[int, str]:
+    """Returns the lines with a label, if nearly all of them ask, half of them with a question mark, and none has a mark
     before it."""
     filled = [(number, line) for number, line in enumerate(source.lines, 1) if line.strip()]
     texts = [line for _, line in filled]
@@ -102,7 +102,7 @@ def _with_bullets(source: Source) -> dict[int, str]:
     asking = sum(_asks(text) for text in texts)
     if asking < _NEARLY_ALL * len(texts) or sum(map(ends_asking, texts)) * 2 < len(texts):
         return {}
-    return {number: f"- {line.strip()}" for number, line in filled}
+    return {number: f"**Question:** {line.strip()}" for number, line in filled}
 
 
 def _asks(text: str) -> bool:
