@@ -1,5 +1,5 @@
-"""Takes back what was read as a question or an answer and cannot be one: templates, and text in which the options of a
-second question begin."""
+"""Takes back what was read as a question or an answer and cannot be one: templates, text in which the options of a
+second question begin, and a list that continues the sentence of a question."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.document import Draft
+from questions.patterns.found_questions import no_answer_finding
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ def without_unclear(document: Document, draft: Draft) -> Draft:
     ]
     choices = sum(bool(question.options) for question in kept)
     for at, question in enumerate(kept):
+        if _goes_on(question):
+            asked = f"{question.prompt}\n\n{question.answer}"
+            kept[at] = replace(question, prompt=asked, answer=None, key_points=())
+            findings.append(no_answer_finding(document, question.place.line, question.place.line))
+            continue
         second = _second_options(document, question) if choices * 2 > len(kept) and not question.options else 0
         if second:
             kept[at] = replace(question, answer=None, key_points=(), code_blocks=())
@@ -46,6 +52,20 @@ def _is_template(question: Question) -> bool:
     prompt = question.prompt.strip()
     fills = bool(said) and all(map(_TEMPLATE.fullmatch, said))
     return ((fills or not said) and _TEMPLATE.fullmatch(prompt) is not None) or (fills and prompt.isdecimal())
+
+
+_OPEN_END = re.compile(
+    r"(?<!\w)(?:with|using|for|of|to|from|and|or|between|mit|für|von|und|oder|zwischen|con|para|por|entre|avec|pour|et"
+    r"|com|tra|per|met|voor|с|для|из|и)$"
+)
+"""The last word of a line that a list below it continues."""
+_LIST = re.compile(r"[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]")
+
+
+def _goes_on(question: Question) -> bool:
+    """Returns whether a list that was read as an answer continues the sentence of the question: `Train an MLP with`."""
+    open_end = not question.options and _OPEN_END.search(question.prompt.rstrip(" *_")) is not None
+    return open_end and question.answer is not None and _LIST.match(question.answer) is not None
 
 
 def _second_options(document: Document, question: Question) -> int:

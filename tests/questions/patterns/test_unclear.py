@@ -75,3 +75,16 @@ def test_an_emoji_before_the_numbers_of_headings_is_not_part_of_them() -> None:
     assert [one.prompt for one in read_bank(text, name="quiz.md").bank.questions] == [
         f"What is {n}?" for n in range(1, 5)
     ]
+
+
+def test_a_list_that_continues_the_sentence_of_a_task_is_not_its_answer() -> None:
+    tasks = (
+        "1. What is a leaf?\n2. Train an MLP with\n   - one layer\n   - two layers\n3. What is a view?\n4. Why clone?\n"
+    )
+    reading = read_bank(f"# Homework\n\n{tasks}5. How do you scale?\n", name="sheet.md")
+    second = reading.bank.questions[1]
+    assert (second.prompt.split("\n"), second.answer) == (
+        ["Train an MLP with", "", "- one layer", "- two layers"],
+        None,
+    )
+    assert 4 in [one.span.line for one in reading.findings if one.code == "Q101"]
