@@ -247,6 +247,9 @@ def _without_label(text: str, role: Role) -> str:
     label = label_of(first)
     if label is None or label.role != role or label.start > 0:
         return text
+    if len(label.word) == 1 and not first[: label.end].rstrip("*_ ").endswith((":", "：")):
+        # `**A**` is a key.
+        return text
     said = first[label.end :].strip()
     return trim(f"{said.removesuffix(label.closing) if label.closing else said}{mark}{below}")
 
