@@ -68,3 +68,8 @@ def _fresh(question: Question, used: set[str], counts: dict[str, int]) -> str:
         result, count = f"{wanted}-{count}", count + 1
     counts[wanted] = count
     return result
+
+
+def nth_letter(index: int) -> str:
+    """Returns the id of an option by its place from 0."""
+    return chr(ord("a") + index) if index < 26 else f"o{index + 1}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from questions.blocks import Block, content_column, dedent, plain
 from questions.document import Document, Draft, Section, entries, scalar
+from questions.ids import nth_letter
 from questions.model import (
     DEVICES,
     KINDS,
@@ -215,8 +216,7 @@ def _option(text: str, index: int) -> Option:
     named = _ID.match(rest)
     rest = rest[named.end() :] if named else rest
     said, reason = split_reason(rest)
-    letter = chr(ord("a") + index) if index < 26 else f"o{index + 1}"
-    return Option(named["id"] if named else letter, said, box is not None and box["mark"] in "xX", reason)
+    return Option(named["id"] if named else nth_letter(index), said, box is not None and box["mark"] in "xX", reason)
 
 
 def split_reason(text: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from questions.dialects.native import split_reason
 from questions.document import open_document
 from questions.export.common import escape_line, escape_text, fence_text
 from questions.formats.markdown import fence
+from questions.ids import nth_letter
 from questions.model import SourceLocation, Tolerance
 from questions.proofs import NONE as NO_GPU_PROOF
 from questions.proofs import without_stale_proof
@@ -138,7 +139,7 @@ def _literal(answer: str, languages: _Languages) -> str:
 
 def _option_text(option: Option, index: int, bullet: str, way: Callable[[str], str]) -> str:
     box = f"{bullet} [{'x' if option.right else ' '}] "
-    usual = chr(ord("a") + index) if index < 26 else f"o{index + 1}"
+    usual = nth_letter(index)
     text = way(option.text)
     # Without an id, an option that begins with braces would lose them.
     named = f"{{{option.id}}} " if option.id != usual or text.startswith("{") else ""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import plain, split_blocks
 from questions.formats.markdown import code_span
+from questions.ids import nth_letter
 from questions.keypoints import key_points_of
 from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
 from questions.source import Finding, Source, Span
@@ -234,7 +235,7 @@ def add_choice(draft: ImportDraft, item: Item, offers: Sequence[OptionDraft]) ->
         add_open(draft, item, right[0].text)
     else:
         options = tuple(
-            Option(chr(ord("a") + index), offer.text, offer.right, offer.reason) for index, offer in enumerate(kept)
+            Option(nth_letter(index), offer.text, offer.right, offer.reason) for index, offer in enumerate(kept)
         )
         _add(draft, item, "choice", options=options)
 

@@ -20,6 +20,7 @@ from questions.ids import slug
 from questions.model import Bank, Question, as_data
 from questions.overview import POSITION_FIELDS
 from questions.similarity import Index, fingerprint_of, similarity_of
+from service.domain.option_ids import keep_option_ids
 
 SAME_ID_SIMILARITY = 0.4
 """Similarity below which a question with the same derived id is a different question."""
@@ -104,7 +105,7 @@ class QuestionMatcher:
         self._by_text(made, texts)
         self._by_made_id(made, texts)
         self._by_place(made, texts)
-        return self._result()
+        return self._result(texts)
 
     def _open(self) -> list[tuple[int, Question]]:
         return [(number, one) for number, one in enumerate(self._questions) if number not in self._found]
@@ -165,14 +166,15 @@ class QuestionMatcher:
     def _open_made(self) -> list[tuple[int, Question]]:
         return [(number, one) for number, one in self._open() if is_derived_id(one.id, one.prompt)]
 
-    def _result(self) -> MatchedQuestions:
+    def _result(self, texts: Mapping[int, Question]) -> MatchedQuestions:
         used = {*self._keys, *(question.id for question in self._questions)}
         pairs = []
         for number, question in enumerate(self._questions):
             old = self._found.get(number)
             key = old.key if old else _free_id(question, used) if question.id in self._keys else question.id
             used.add(key)
-            pairs.append((dataclasses.replace(question, id=key), old))
+            named = dataclasses.replace(question, id=key)
+            pairs.append((keep_option_ids(named, texts[old.id]) if old and old.id in texts else named, old))
         return MatchedQuestions(tuple(pairs), tuple(question.id for question in self._questions))
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from questions.patterns.options.search import OPTION_WORD, FoundOption, OptionRun, nth_letter
+from questions.ids import nth_letter
+from questions.patterns.options.search import OPTION_WORD, FoundOption, OptionRun
 from questions.source import trim
 from questions.wording.labels import label_of
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.fences import fence_after, fence_in
+from questions.ids import nth_letter
 from questions.model import Option
 from questions.patterns.options.announced import begins_explanation, explained_options, options_in_gap, part_at_number
 from questions.patterns.options.keys import Key, key_below, key_of, letter_below
@@ -20,7 +21,6 @@ from questions.patterns.options.search import (
     bullets_in,
     found_option,
     may_hold_options,
-    nth_letter,
     options_in,
 )
 from questions.source import trim

@@ -10,13 +10,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from questions.fences import fence_after, fence_in
+from questions.ids import nth_letter
 from questions.patterns.options.search import (
     RIGHT_AFTER,
     FoundOption,
     OptionMark,
     OptionRun,
     begins_with_box,
-    nth_letter,
 )
 from questions.source import trim
 from questions.wording.stems import asks_to_choose

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from questions.blocks import dedent_all
 from questions.fences import fence_after, fence_in
+from questions.ids import nth_letter
 from questions.patterns.options.keys import ALPHABETS, latin_letter
 from questions.source import trim
 from questions.wording.labels import label_of
@@ -469,8 +470,3 @@ def found_option(name: str, text: str, marked: bool) -> FoundOption:
     if less != text:
         return FoundOption(name, less.strip(" "), True)
     return FoundOption(name, _WRONG.sub("", text), marked, crossed=_WRONG_MARK.search(text) is not None)
-
-
-def nth_letter(index: int) -> str:
-    """Returns the id of an option by its place from 0."""
-    return chr(ord("a") + index) if index < 26 else f"o{index + 1}"

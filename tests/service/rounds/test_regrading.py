@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.model import Option
 from service.banks.imports import import_bank
 from service.client import ServiceClient
 from service.rounds.rounds import close_round
@@ -16,7 +17,7 @@ from service.store.cards import CardRow
 from service.store.tables import Ledger, Member, Outbox, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost, RevealPost
 from tests.conftest import Clock
-from tests.service.daily_channel import DAILY, DailyChannel, value
+from tests.service.daily_channel import DAILY, DailyChannel, choice, value
 from tests.service.lock_waits import until_locked_out
 from tests.service.scenes import reading
 
@@ -102,6 +103,28 @@ async def test_a_correction_without_point_changes_is_not_announced(closed: Daily
     assert await board(client, closed) == before
     assert [row for row in await closed.rows(Ledger) if row.reason == "regrade"] == []
     assert [row for row in await closed.rows(Outbox) if row.key.startswith("regraded:")] == []
+
+
+async def test_options_that_are_moved_or_added_change_no_points(
+    daily: DailyChannel, clock: Clock, client: ServiceClient
+) -> None:
+    """Their ids come from their places in the document, and the answers are stored by id."""
+    await daily.bank(choice())
+    await daily.schedule()
+    clock.advance(hours=1)
+    question = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(question.ref, "a", "Ada")
+    await daily.answer(question.ref, "b", "Bob")
+    await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+    before = await board(client, daily)
+    view, clone, rest = choice().options
+    for number, options in enumerate(([clone, rest, view], [Option("", "`x + 1`", False, "new"), clone, view, rest])):
+        named = tuple(replace(one, id="abcd"[at]) for at, one in enumerate(options))
+        await daily.bank(replace(choice(), options=named))
+        assert await board(client, daily) == before, number
+    moved = tuple(replace(one, id="abc"[at], right=one is clone) for at, one in enumerate((rest, clone, view)))
+    await daily.bank(replace(choice(), options=moved))
+    assert [(name, right) for name, _, _, right in await board(client, daily)] == [("Bob", 1.0)]
 
 
 async def test_reverting_a_correction_restores_the_points(closed: DailyChannel, client: ServiceClient) -> None:
