@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_from_groups
 from service.errors import Refused
-from service.store import banks, candidates, locks, questions
+from service.store import banks, candidates, locks, questions, variants
 from service.store.tables import Schedule
 from service.wire import NotAskable, NotFound, ScheduleSpec
 
@@ -112,7 +112,7 @@ async def find_askable(session: AsyncSession, workspace_id: int, question: str) 
         if (version_id := known.current_version(workspace_id, row.id)) is not None:
             return version_id
     row, version = found[0]
-    why: Literal["asked now", "retired", "gone", "held", "no answer", "needs gpu"] = "needs gpu"
+    why: Literal["asked now", "retired", "gone", "held", "no answer", "no variants", "needs gpu"] = "needs gpu"
     if await questions.is_asked_now(session, workspace_id, row.id):
         why = "asked now"
     elif row.retired_at is not None:
@@ -123,4 +123,6 @@ async def find_askable(session: AsyncSession, workspace_id: int, question: str) 
         why = "held"
     elif not version.answered:
         why = "no answer"
+    elif version.family and not await variants.are_drawn(session, version.id):
+        why = "no variants"
     raise Refused(NotAskable(question=question, why=why))

@@ -300,9 +300,11 @@ async def _record_verdict(
             posting = await LedgerPosting.for_round(session, *found, version.question)
             await posting.post(session, [(entry, verdict.credit)])
             await delivery.enqueue_answer_count(session, found[0].id, now)
-            newest = await questions.newest_version_id(session, version.question_id)
-            if newest != version.id:  # the question was corrected meanwhile
-                await defer_regrading(session, newest, version.question_id)
+            newest = await questions.get_version(
+                session, await questions.newest_version_id(session, version.question_id)
+            )
+            if newest.id != version.id and newest.question.kind == "code":  # the question was corrected meanwhile
+                await defer_regrading(session, newest.id, version.question_id)
         # After the points, as at a close, so that the two wait for one another in the same order.
         if verdict.credit < 1:
             await practice.add_wrong_cards(session, select(literal(member.id)), version.question_id, now)

@@ -74,6 +74,11 @@ async def list_families_without_variants(session: AsyncSession, task: str) -> li
     return list(await session.scalars(query.order_by(QuestionVersion.id)))
 
 
+async def are_drawn(session: AsyncSession, version_id: int) -> bool:
+    """Returns whether variants of the family are stored."""
+    return bool(await session.scalar(select(has_variants()).where(QuestionVersion.id == version_id)))
+
+
 async def add(
     session: AsyncSession, family: QuestionVersion, drawn: Iterable[tuple[Question, str]], now: datetime
 ) -> None:

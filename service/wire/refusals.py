@@ -248,7 +248,7 @@ class NotAskable(Model):
 
     kind: Literal["not-askable"] = "not-askable"
     question: str
-    why: Literal["asked now", "retired", "gone", "held", "no answer", "needs gpu"]
+    why: Literal["asked now", "retired", "gone", "held", "no answer", "no variants", "needs gpu"]
 
 
 class NoSlotAhead(Model):

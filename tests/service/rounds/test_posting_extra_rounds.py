@@ -161,7 +161,8 @@ async def test_a_question_that_cannot_be_asked_is_refused_with_the_reason(asked:
     cuda = code("cuda")
     assert cuda.task is not None
     bare = replace(value("bare"), answer=None)
-    await asked.bank(replace(cuda, task=replace(cuda.task, device="cuda")), bare, name="more")
+    family = replace(value("drawn"), answer=None, draw="def draw(rng):\n    return {}\n")
+    await asked.bank(replace(cuda, task=replace(cuda.task, device="cuda")), bare, family, name="more")
     await asked.client.bank_retire(boss, "retire", "kept", True)
     async with asked.service.sessions.begin() as session:
         await session.execute(update(QuestionRow).where(QuestionRow.key == "waits").values(held=True))
@@ -173,6 +174,7 @@ async def test_a_question_that_cannot_be_asked_is_refused_with_the_reason(asked:
         NotAskable(question="gone", why="gone"),
         NotAskable(question="waits", why="held"),
         NotAskable(question="bare", why="no answer"),
+        NotAskable(question="drawn", why="no variants"),
         NotAskable(question="cuda", why="needs gpu"),
     ]
     for refusal in reasons:

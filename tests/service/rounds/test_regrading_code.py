@@ -218,6 +218,25 @@ async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
         assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
 
 
+async def test_a_verdict_that_comes_after_the_question_asks_no_code_any_more_stands(
+    settings: Settings, clock: Clock, flaky: Flaky
+) -> None:
+    async with build(settings, clock, flaky).running() as service:
+        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
+        await daily.bank(code())
+        await daily.schedule()
+        clock.advance(hours=1)
+        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+        await daily.answer(ref, DOUBLES, "Ada")
+        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+        await daily.bank(value("double"))
+        for _ in range(2):
+            await service.jobs.run_pending()
+        assert [row.reason for row in await daily.rows(Ledger)] == ["round"]
+        jobs = await service.jobs.app.job_manager.list_jobs_async()
+        assert {job.status for job in jobs} <= {"succeeded"}
+
+
 async def test_code_is_judged_again_after_a_correction_while_the_round_was_open(
     settings: Settings, clock: Clock, flaky: Flaky
 ) -> None:

@@ -476,6 +476,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "`views` has no answer, so it cannot be graded. Add one to its document and import it again.",
     ),
     (
+        NotAskable(question="views", why="no variants"),
+        "Not asked",
+        "The variants of `views` are not drawn yet, for which a sandbox is needed. Try again later.",
+    ),
+    (
         NotAskable(question="views", why="needs gpu"),
         "Not asked",
         "`views` needs a GPU, and no sandbox has one.",
