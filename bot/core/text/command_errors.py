@@ -57,6 +57,6 @@ def _numbers(known: Sequence[ScheduleView]) -> str:
 
 def no_question_on(day: date, schedule: int) -> Words:
     """Says that a schedule has no question on a day."""
-    why = "It is none of its days, a holiday, skipped, over, or too far ahead."
+    why = "It does not post that day, which is a holiday, skipped, past or too far ahead, or not in its timetable."
     none = f"Schedule {schedule} has no question on {day_words(day)}. {why}"
     return "No question that day", f"{none} `/quiz-admin schedule list` shows the next ones."

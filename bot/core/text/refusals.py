@@ -365,7 +365,7 @@ _NOT_ASKABLE: Final[dict[str, str]] = {
     "gone": "Its document no longer contains {question}. Add it there and import the document again.",
     "held": "{question} waits for approval. Approve it with `/quiz-admin bank approve`.",
     "no answer": "{question} has no answer, so it cannot be graded. Add one to its document and import it again.",
-    "no variants": "The variants of {question} are not drawn yet, for which a sandbox is needed. Try again later.",
+    "no variants": "The variants of {question} are not drawn yet, which needs a sandbox. Try again later.",
     "needs gpu": "{question} needs a GPU, and no sandbox has one.",
 }
 

@@ -64,20 +64,26 @@ def flaky(sandbox: SandboxClient) -> Flaky:
 
 
 @pytest.fixture
-async def closed(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterator[DailyChannel]:
-    """A closed round on code: Ada doubled, Bob squared, Cyd raised. Only doubling was right."""
+async def posted(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterator[DailyChannel]:
+    """An open round, r1, on code."""
     async with build(settings, clock, flaky).running() as service:
         daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
         await daily.bank(code())
         await daily.schedule()
         clock.advance(hours=1)
-        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
-        for name, given in (("Ada", DOUBLES), ("Bob", SQUARES), ("Cyd", LOOPS)):
-            await daily.answer(ref, given, name)
-        await service.jobs.run_pending()
-        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
-        await daily.deliver()
+        assert any(isinstance(body, QuestionPost) for body in await daily.ticked())
         yield daily
+
+
+@pytest.fixture
+async def closed(posted: DailyChannel) -> DailyChannel:
+    """That round, closed: Ada doubled, Bob squared, Cyd raised. Only doubling was right."""
+    for name, given in (("Ada", DOUBLES), ("Bob", SQUARES), ("Cyd", LOOPS)):
+        await posted.answer("r1", given, name)
+    await posted.service.jobs.run_pending()
+    await posted.client.close_now(posted.who("Boss", admin=True), "close", DAILY)
+    await posted.deliver()
+    return posted
 
 
 async def points(daily: DailyChannel) -> dict[str, int]:
@@ -199,62 +205,38 @@ async def test_answers_of_forgotten_members_are_not_regraded(closed: DailyChanne
     assert len(await closed.rows(VerdictRow)) == rows + 2
 
 
-async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
-    settings: Settings, clock: Clock, flaky: Flaky
-) -> None:
-    async with build(settings, clock, flaky).running() as service:
-        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
-        await daily.bank(code())
-        await daily.schedule()
-        clock.advance(hours=1)
-        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
-        await daily.answer(ref, SQUARES, "Bob")
-        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
-        await daily.bank(fixed())
-        for _ in range(2):
-            await service.jobs.run_pending()
-        booked = await daily.rows(Ledger)
-        assert [row.reason for row in booked] == ["round", "regrade"]
-        assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
+async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(posted: DailyChannel) -> None:
+    await posted.answer("r1", SQUARES, "Bob")
+    await posted.client.close_now(posted.who("Boss", admin=True), "close", DAILY)
+    await posted.bank(fixed())
+    for _ in range(2):
+        await posted.service.jobs.run_pending()
+    booked = await posted.rows(Ledger)
+    assert [row.reason for row in booked] == ["round", "regrade"]
+    assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
 
 
-async def test_a_verdict_that_comes_after_the_question_asks_no_code_any_more_stands(
-    settings: Settings, clock: Clock, flaky: Flaky
-) -> None:
-    async with build(settings, clock, flaky).running() as service:
-        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
-        await daily.bank(code())
-        await daily.schedule()
-        clock.advance(hours=1)
-        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
-        await daily.answer(ref, DOUBLES, "Ada")
-        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
-        await daily.bank(value("double"))
-        for _ in range(2):
-            await service.jobs.run_pending()
-        assert [row.reason for row in await daily.rows(Ledger)] == ["round"]
-        jobs = await service.jobs.app.job_manager.list_jobs_async()
-        assert {job.status for job in jobs} <= {"succeeded"}
+async def test_code_is_judged_again_after_a_correction_while_the_round_was_open(posted: DailyChannel) -> None:
+    await posted.answer("r1", SQUARES, "Bob")
+    await posted.service.jobs.run_pending()
+    await posted.bank(fixed())
+    await posted.service.jobs.run_pending()
+    await posted.client.close_now(posted.who("Boss", admin=True), "close", DAILY)
+    await posted.service.jobs.run_pending()
+    booked = await posted.rows(Ledger)
+    assert [row.reason for row in booked] == ["round", "regrade"]
+    assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
 
 
-async def test_code_is_judged_again_after_a_correction_while_the_round_was_open(
-    settings: Settings, clock: Clock, flaky: Flaky
-) -> None:
-    async with build(settings, clock, flaky).running() as service:
-        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
-        await daily.bank(code())
-        await daily.schedule()
-        clock.advance(hours=1)
-        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
-        await daily.answer(ref, SQUARES, "Bob")
-        await service.jobs.run_pending()
-        await daily.bank(fixed())
-        await service.jobs.run_pending()
-        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
-        await service.jobs.run_pending()
-        booked = await daily.rows(Ledger)
-        assert [row.reason for row in booked] == ["round", "regrade"]
-        assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
+async def test_a_verdict_that_comes_after_the_question_asks_no_code_any_more_stands(posted: DailyChannel) -> None:
+    await posted.answer("r1", DOUBLES, "Ada")
+    await posted.client.close_now(posted.who("Boss", admin=True), "close", DAILY)
+    await posted.bank(value("double"))
+    for _ in range(2):
+        await posted.service.jobs.run_pending()
+    assert [row.reason for row in await posted.rows(Ledger)] == ["round"]
+    jobs = await posted.service.jobs.app.job_manager.list_jobs_async()
+    assert {job.status for job in jobs} <= {"succeeded"}
 
 
 async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: DailyChannel, flaky: Flaky) -> None:

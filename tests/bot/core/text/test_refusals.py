@@ -478,7 +478,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         NotAskable(question="views", why="no variants"),
         "Not asked",
-        "The variants of `views` are not drawn yet, for which a sandbox is needed. Try again later.",
+        "The variants of `views` are not drawn yet, which needs a sandbox. Try again later.",
     ),
     (
         NotAskable(question="views", why="needs gpu"),
