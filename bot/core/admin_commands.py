@@ -317,7 +317,7 @@ class AdminCommands:
         card = admin.imported_card(view)
         if event.who.platform == "web":
             imported = apply and not view.errors
-            return card if imported else members.import_form(name, text, recipe, card.blocks)
+            return card if imported else members.import_form(name, text, recipe, card.blocks, refused=apply)
         return admin.with_document(card, text) if view.errors and len(text) <= DISCORD.typed_text else card
 
     async def _log(self, event: Command, typed: Typed) -> Content:

@@ -358,11 +358,14 @@ def reported_card(report: ReportView) -> Card:
     return Card("Reported", in_brief(said, 150), (Text(said),))
 
 
-def import_form(name: str = "", text: str = "", recipe: str = "", preview: tuple[Block, ...] = ()) -> Form:
-    """Returns the form for pasting a document; after a preview, with the same input and what it would give."""
+def import_form(
+    name: str = "", text: str = "", recipe: str = "", preview: tuple[Block, ...] = (), *, refused: bool = False
+) -> Form:
+    """Returns the form for pasting a document; after a preview, or an import that was refused, with the same input and
+    what it would give."""
     how = "Only if the preview misreads it: `question: ### {n}. {prompt}`, or `prompt: name of a column`."
     return Form(
-        title="Preview of the import" if preview else "Import questions",
+        title="Nothing was imported" if refused else "Preview of the import" if preview else "Import questions",
         action=encode(Import("apply")),
         fields=(
             TextField(
