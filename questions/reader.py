@@ -32,7 +32,7 @@ from questions.patterns.options.key_lists import find_key_lists
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.repairs import repaired
 from questions.repairs.exam_dumps import Vote, vote_findings, with_plain_questions
-from questions.repairs.indented import with_indented_questions
+from questions.repairs.layout import with_indented_questions
 from questions.repairs.plain_starts import with_plain_starts
 from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings

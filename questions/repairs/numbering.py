@@ -1,9 +1,4 @@
-"""Numbers without a space behind them, `2.What is a view?`, in lists of questions that mostly have one, and letters of
-options without one, `b)a clone`.
-
-Markdown reads such a line as text, so that the question would belong to the answer above it. Headings that are nothing
-but a number, `## 1.`, lose the mark behind it.
-"""
+"""How questions and options are numbered: gives their numbers and letters the form that Markdown knows."""
 
 from __future__ import annotations
 
@@ -17,10 +12,17 @@ from questions.fences import fence_after, fence_in, lines_outside_programs
 if TYPE_CHECKING:
     from questions.source import Source
 
+
+# Numbers without a space behind them, `2.What is a view?`, in lists of questions that mostly have one, and letters of
+# options without one, `b)a clone`.
+#
+# Markdown reads such a line as text, so that the question would belong to the answer above it. Headings that are
+# nothing but a number, `## 1.`, lose the mark behind it.
+
 _NUMBER = re.compile(r"(?P<number>\d{1,3})[.)](?P<space>[ \t]+)?(?=[^\W\d_]|[\"'“«¿*`(])(?P<text>.*)")
-_FEWEST = 2
+_FEWEST_NUMBERED = 2
 """Fewest lines of either kind."""
-_WORDS = 3
+_FEWEST_WORDS = 3
 """Fewest words of a line that asks, in scripts with spaces."""
 _REGULAR = 0.8
 """Share of numbers that continue, or start over at 1."""
@@ -86,7 +88,7 @@ _FIRST = 10
 def _spaced_numbers(source: Source) -> Source:
     found = _numbered(source)
     tight = [at for at, _, spaced in found if not spaced]
-    if len(tight) < _FEWEST or len(found) - len(tight) < _FEWEST:
+    if len(tight) < _FEWEST_NUMBERED or len(found) - len(tight) < _FEWEST_NUMBERED:
         return source
     steps = [(one, two) for (_, one, _), (_, two, _) in pairwise(found)]
     mixed = any(two == one + 1 and a != b for (_, one, a), (_, two, b) in pairwise(found))
@@ -107,8 +109,148 @@ def _numbered(source: Source) -> list[tuple[int, int, bool]]:
         if mark := fence_in(line):
             fence = fence_after(fence, mark["mark"])
         elif not fence and line[:1].isdigit() and not above.strip() and (number := _NUMBER.match(line)):
-            wordy = len(number["text"].split()) >= _WORDS or not line.isascii()
+            wordy = len(number["text"].split()) >= _FEWEST_WORDS or not line.isascii()
             if number["space"] or wordy:
                 found.append((at, int(number["number"]), bool(number["space"])))
         above = line
     return found
+
+
+# Gives items with Roman numbers decimal ones: `iv. Given a list, …` becomes `4. Given a list, …`.
+#
+# Markdown reads such lines as one paragraph.
+
+_ROMAN = (
+    *("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),
+    *("xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx"),
+)
+_ROMAN_ITEM = re.compile(r"(?P<number>[ivx]{1,5})(?P<mark>[.)])[ ]+(?P<text>\S.*)", re.IGNORECASE)
+_FEWEST_ROMAN = 5
+"""Fewest items of a list with Roman numbers."""
+_FEWEST_ROMAN_WORDS = 4
+"""Fewest words of each item."""
+
+
+def with_decimal_numbers(source: Source) -> Source:
+    """Returns the document with decimal numbers before items right below a heading that have Roman ones in order, with
+    nothing but blank lines between them, if such items are most of the document. Lists below a text stay as they are:
+    they may be parts or options of it."""
+    lines: dict[int, str] = {}
+    run: dict[int, str] = {}
+    fence, headed = "", False
+    for at, line in enumerate(source.lines):
+        if mark := fence_in(line):
+            fence = fence_after(fence, mark["mark"])
+        if fence or not line.strip():
+            continue
+        item = _ROMAN_ITEM.fullmatch(line) if line[0] in "ivxIVX" else None
+        if item and (run or headed) and _follows(item, len(run)):
+            run[at] = f"{len(run) + 1}{item['mark']} {item['text']}"
+        else:
+            lines |= run if len(run) >= _FEWEST_ROMAN else {}
+            run = {}
+        headed = line.startswith("#")
+    lines |= run if len(run) >= _FEWEST_ROMAN else {}
+    if not lines or len(lines) * 2 < sum(bool(line.strip()) for line in source.lines):
+        return source
+    return source.with_lines(lines)
+
+
+def _follows(item: re.Match[str], count: int) -> bool:
+    """Returns whether an item of several words has the number after `count`."""
+    wordy = len(item["text"].split()) >= _FEWEST_ROMAN_WORDS
+    return wordy and count < len(_ROMAN) and item["number"].casefold() == _ROMAN[count]
+
+
+# Numbers and letters that are emoji, `1️⃣ What is a view?` and `🇦 a view`, written as in Markdown: `1. What is a view?`
+# and `A) a view`; and headings without an emoji before their number, `## ✅ 1. What is a view?`.
+#
+# Programs that write notes for people number headings and lines in this way. Lines of programs stay as they are.
+
+_KEYCAP_SIGN = "\u20e3"
+"""The mark around a digit."""
+_TEN = "\U0001f51f"
+_KEYCAP = re.compile(
+    rf"(?P<lead>[ ]{{0,3}}(?:#{{1,6}}[ ]+)?(?:\*\*|__)?)(?P<number>(?:[0-9]\ufe0f?{_KEYCAP_SIGN}){{1,3}}|{_TEN})"
+    r"\ufe0f?[ ]*[.):]?[ ]*(?=\S)"
+)
+_FIRST_LETTER = 0x1F1E6
+_LETTER_SIGN = re.compile(
+    r"(?P<lead>[ ]{0,3}(?:[-*+][ ]+)?(?:\*\*|__)?)(?:(?P<letter>[\U0001f1e6-\U0001f1ef])(?![\U0001f1e6-\U0001f1ff])"
+    r"|(?P<square>[\U0001f170\U0001f171]))\ufe0f?[ ]*[.):]?[ ]*(?=\S)"
+)
+"""A letter of an option: two such letters in a row are the flag of a country."""
+
+
+_BEFORE_NUMBER = re.compile(
+    r"(?P<lead>[ ]{0,3}#{1,6}[ ]+(?:\*\*|__)?)(?:(?![❓❔])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?){1,3}[ ]?"
+    r"(?=\d{1,4}[.)][ ]?\S)"
+)
+_FEWEST_BEFORE_NUMBER = 3
+"""Fewest headings with an emoji before their number."""
+
+
+def with_bare_numbers(source: Source) -> Source:
+    """Returns the document without the emoji before the numbers of headings, if several have one."""
+    found = [(at, one) for at, line in enumerate(source.lines) if (one := _BEFORE_NUMBER.match(line))]
+    if len(found) < _FEWEST_BEFORE_NUMBER:
+        return source
+    return source.with_lines({at: one["lead"] + source.lines[at][one.end() :] for at, one in found})
+
+
+def with_keycap_numbers(source: Source) -> Source:
+    """Returns the document with digits and letters for the emoji at the start of headings and lines. Lines keep their
+    numbers."""
+    if not any(not line.isascii() and (_KEYCAP.match(line) or _LETTER_SIGN.match(line)) for line in source.lines):
+        return source
+    lines: list[str] = []
+    fence = ""
+    for line in source.lines:
+        if mark := fence_in(line):
+            fence = fence_after(fence, mark["mark"])
+        lines.append(line if fence or line.isascii() else _in_letters(_in_digits(line)))
+    return source if tuple(lines) == source.lines else replace(source, lines=tuple(lines))
+
+
+def _in_digits(line: str) -> str:
+    found = _KEYCAP.match(line)
+    if found is None:
+        return line
+    number = "10" if found["number"] == _TEN else "".join(filter(str.isdecimal, found["number"]))
+    return f"{found['lead']}{number}. {line[found.end() :]}"
+
+
+def _in_letters(line: str) -> str:
+    found = _LETTER_SIGN.match(line)
+    if found is None:
+        return line
+    place = ord(found["letter"]) - _FIRST_LETTER if found["letter"] else ord(found["square"]) - 0x1F170
+    return f"{found['lead']}{chr(ord('A') + place)}) {line[found.end() :]}"
+
+
+# Indents what is below items with two digits as far as Markdown needs it: `10. Which one?` and its bullets.
+#
+# Authors indent all bullets by three spaces, as `1.` needs; below `10.` they would be a list of their own.
+
+_COUNTED_ITEM = re.compile(r"(?P<number>\d{1,2})[.)][ ]\S")
+_INDENTED_BULLET = re.compile(r"[ ]{3}[-*+][ ]+\S")
+
+
+def with_deeper_bullets(source: Source) -> Source:
+    """Returns the document with a space more before bullets that follow an item with two digits, if such bullets follow
+    one with a single digit. Lines keep their numbers."""
+    short = False
+    deeper: dict[int, str] = {}
+    digits = 0
+    for at, line in lines_outside_programs(source.lines):
+        if not line.strip():
+            continue
+        if item := _COUNTED_ITEM.match(line):
+            digits = len(item["number"])
+        elif not line.startswith("   "):
+            digits = 0
+        elif digits and _INDENTED_BULLET.match(line):
+            short = short or digits == 1
+            if digits > 1:
+                deeper[at] = f" {line}"
+    return source.with_lines(deeper) if short and deeper else source

@@ -8,7 +8,7 @@ import pytest
 
 from questions import Reading, read_bank
 from questions.document import open_document
-from questions.repairs.indented import with_indented_questions
+from questions.repairs.layout import with_indented_questions
 from questions.source import open_source
 from questions.wording.labels import starting_lines
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from questions import Question, read_bank
-from questions.repairs.quotes import with_unquoted_lines
+from questions.repairs.layout import with_unquoted_lines
 from questions.source import Source
 
 Layout = Callable[[int, str, tuple[str, ...], int, str], str]

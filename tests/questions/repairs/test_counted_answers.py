@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from questions import read_bank
-from questions.repairs.counted_answers import with_answers_labeled
+from questions.repairs.labels import with_answers_labeled
 from questions.source import Source
 
 QUIZ = "".join(f"**Q{n}. What is number {n}?**\n\nA{n}. It is {n}.\n\n" for n in range(1, 12))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import read_bank
-from questions.repairs.labeled_bullets import with_plain_labels
+from questions.repairs.labels import with_plain_labels
 from questions.source import Source
 
 

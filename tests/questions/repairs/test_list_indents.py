@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from questions import read_bank
-from questions.repairs.list_indents import with_deeper_bullets
+from questions.repairs.numbering import with_deeper_bullets
 from questions.source import Source
 
 

@@ -7,7 +7,7 @@ import pytest
 from questions import read_bank
 from questions.repairs.exam_dumps import with_plain_questions
 from questions.repairs.folds import with_folds
-from questions.repairs.key_titles import with_key_headings
+from questions.repairs.keys import with_key_headings
 from questions.repairs.wide_lines import with_plain_lines
 from questions.source import Source
 

@@ -1,0 +1,207 @@
+"""How options are written: gives options and what marks the right one the form that the reader knows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from questions.fences import fence_after, fence_in, lines_outside_programs
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+
+# Marks right options that repeat their own letter in brackets: `- B: blue (B)` becomes `- blue (correct)`.
+
+_OPTION_WITH_LETTER = re.compile(
+    r"(?P<lead>[ \t]{0,8}(?:[-*+][ ]{1,3})?)(?P<letter>[A-H])[.:)][ ]+(?P<text>[^\s(].{0,400}?)"
+    r"(?:[ ]{0,3}\((?P<own>[A-H])\))?[ \t]*"
+)
+_LONGEST_LINE = 500
+"""Length of a line with an option, characters."""
+_FEWEST_OWN = 3
+"""Fewest questions with such a key."""
+_REGULAR_OWN = 0.9
+"""Share of the lists of options in which exactly one must repeat its letter."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """Lettered options that follow each other, by the indices of their lines."""
+
+    lines: list[int]
+    options: list[re.Match[str]]
+
+    @property
+    def marked(self) -> list[int]:
+        """Places of the options that repeat their own letter."""
+        return [at for at, option in enumerate(self.options) if option["own"] == option["letter"]]
+
+
+def with_own_letters(source: Source) -> Source:
+    """Returns the document with the usual mark on options that repeat their letter, if exactly one does in nearly each
+    list and no option ends with the letter of another. Programs stay as they are."""
+    if sum(line.rstrip()[-3:-2] == "(" for line in source.lines) < _FEWEST_OWN:
+        return source
+    runs = [run for run in _runs(source) if len(run.options) > 1]
+    keyed = [run for run in runs if len(run.marked) == 1]
+    foreign = any(option["own"] not in (None, option["letter"]) for run in runs for option in run.options)
+    if foreign or len(keyed) < max(_FEWEST_OWN, _REGULAR_OWN * len(runs)):
+        return source
+    lines = list(source.lines)
+    for run in keyed:
+        for at, option in zip(run.lines, run.options, strict=True):
+            mark = " (correct)" if option["own"] else ""
+            letter = "" if option["lead"].strip() else f"{option['letter']}) "
+            lines[at] = f"{option['lead']}{letter}{option['text']}{mark}"
+    return replace(source, lines=tuple(lines))
+
+
+def _runs(source: Source) -> list[_Run]:
+    """Returns the lettered options outside programs, from each `A` to the last letter that follows in order."""
+    runs: list[_Run] = []
+    fence, last = "", ""
+    for at, line in enumerate(source.lines):
+        if mark := fence_in(line):
+            fence, last = fence_after(fence, mark["mark"]), ""
+        elif not fence and line.strip():
+            option = _OPTION_WITH_LETTER.fullmatch(line) if len(line) <= _LONGEST_LINE else None
+            if option and option["letter"] == "A":
+                runs.append(_Run([at], [option]))
+            elif option and last and ord(option["letter"]) == ord(last) + 1:
+                runs[-1].lines.append(at)
+                runs[-1].options.append(option)
+            else:
+                option = None
+            last = option["letter"] if option else ""
+    return runs
+
+
+# Gives lines below lists that repeat one item, and nothing else, the form of a key: `**Answer:** blue`.
+
+_BULLET = re.compile(r"[ \t]{0,4}[-*+][ ]+(?P<text>\S.*)")
+_FEWEST_REPEATED = 3
+"""Fewest lists with such a line below."""
+_REGULAR_REPEATED = 0.9
+"""Share of the lists below which one item must be repeated."""
+_MOST_OPTIONS = 8
+"""Most options of a question."""
+_LONGEST_OPTION = 300
+"""Length of an option, characters."""
+
+
+def with_repeated_options(source: Source) -> Source:
+    """Returns the document with a label before the line right below a list that is exactly one of its items, if nearly
+    each list has one. Programs stay as they are."""
+    keys: list[int] = []
+    lists = 0
+    fence = ""
+    items: list[str] = []
+    for at, line in enumerate(source.lines):
+        if mark := fence_in(line):
+            fence = fence_after(fence, mark["mark"])
+        if fence or not line.strip():
+            continue
+        if item := _BULLET.fullmatch(line):
+            items.append(_said(item["text"]))
+            continue
+        if len(items) > 1:
+            lists += 1
+            keys += [at] if _repeats(source.lines, at, items) else []
+        items = []
+    lists += len(items) > 1
+    if len(keys) < max(_FEWEST_REPEATED, _REGULAR_REPEATED * lists):
+        return source
+    chosen = set(keys)
+    lines = (f"**Answer:** {line.strip()}" if at in chosen else line for at, line in enumerate(source.lines))
+    return replace(source, lines=tuple(lines))
+
+
+def _repeats(lines: tuple[str, ...], at: int, items: list[str]) -> bool:
+    """Returns whether a line with nothing right below it is exactly one of the items above."""
+    ends = at + 1 == len(lines) or not lines[at + 1].strip()
+    line = lines[at]
+    return ends and len(items) <= _MOST_OPTIONS and len(line) <= _LONGEST_OPTION and items.count(_said(line)) == 1
+
+
+def _said(text: str) -> str:
+    return text.strip().strip("*_").strip()
+
+
+# Takes lettered options out of fences that hold nothing else, in documents with several such fences.
+
+_FENCED_OPTION = re.compile(r"[ \t]{0,8}(?P<letter>[A-Ha-h])[.)][ \t]+\S.*")
+_FEWEST_FENCES = 3
+"""Fewest fences of options."""
+
+
+def with_unfenced_options(source: Source) -> Source:
+    """Returns the document with blank lines instead of the marks of fences that hold only options with letters from A
+    on, and name no language."""
+    lines = source.lines
+    found: list[tuple[int, int]] = []
+    fence, opened = "", 0
+    for at, line in enumerate(lines):
+        if mark := fence_in(line):
+            before, fence = fence, fence_after(fence, mark["mark"])
+            if fence and not before:
+                opened = at
+            elif before and not fence and _is_bare(lines[opened]) and _holds_options(lines[opened + 1 : at]):
+                found.append((opened, at))
+    if len(found) < _FEWEST_FENCES:
+        return source
+    ends = {at for pair in found for at in pair}
+    return replace(source, lines=tuple("" if at in ends else line for at, line in enumerate(lines)))
+
+
+def _is_bare(line: str) -> bool:
+    return not line.strip().strip("`~")
+
+
+def _holds_options(lines: tuple[str, ...]) -> bool:
+    options = [_FENCED_OPTION.fullmatch(line) for line in lines if line.strip()]
+    letters = "".join(option["letter"] if option else "-" for option in options).casefold()
+    return 2 <= len(letters) <= 8 and letters == "abcdefgh"[: len(letters)]
+
+
+# Gives the items of numbered lists the letters that a style sheet shows instead of their numbers.
+#
+# In `<div class="upper-alpha" markdown>`, the list `1. … 2. …` is shown as `A. … B. …`, and the key names a letter.
+
+_OPENS = re.compile(
+    r"[ ]{0,3}<(?P<tag>div|section)[ ](?=[^<>]{0,200}\b(?:upper|lower)-(?:alpha|latin)\b)[^<>]{1,300}>[ ]*",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?P<indent>[ ]{0,3})(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
+_LONGEST_LIST = 100
+"""Most lines of such a list."""
+_LETTERS = "ABCDEFGHIJ"
+
+
+def with_css_letters(source: Source) -> Source:
+    """Returns the document with letters before the items of such lists, and without the tags around them. Lines keep
+    their numbers."""
+    if not any("-alpha" in line or "-latin" in line for line in source.lines):
+        return source
+    lines = list(source.lines)
+    done = -1
+    for at, line in lines_outside_programs(source.lines):
+        if at > done and (found := _OPENS.fullmatch(line)):
+            ahead = range(at + 1, min(at + 1 + _LONGEST_LIST, len(lines)))
+            last = next((n for n in ahead if lines[n].strip().lower() == f"</{found['tag'].lower()}>"), None)
+            done = last if last is not None and _letter(lines, at, last) else at
+    return replace(source, lines=tuple(lines))
+
+
+def _letter(lines: list[str], first: int, last: int) -> bool:
+    """Writes the letters between two tags; returns whether the numbers are 1, 2, …, or all 1."""
+    items = [(at, found) for at in range(first + 1, last) if (found := _NUMBERED.match(lines[at]))]
+    numbers = [int(found["number"]) for _, found in items]
+    counted = [*range(1, len(items) + 1)]
+    if not 2 <= len(items) <= len(_LETTERS) or numbers not in (counted, [1] * len(items)):
+        return False
+    for letter, (at, found) in zip(_LETTERS, items, strict=False):
+        lines[at] = f"{found['indent']}{letter}. {lines[at][found.end() :]}"
+    lines[first] = lines[last] = ""
+    return True
