@@ -10,6 +10,7 @@ from questions.keypoints import key_points_of
 from questions.model import Question
 from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
 from questions.patterns.exams import are_parts
+from questions.patterns.metadata import without_metadata, without_points
 from questions.patterns.options.choices import (
     bulleted_choice,
     find_choice,
@@ -89,6 +90,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     """Adds a question to the draft: as a choice if it has options, with a finding if it has no key."""
     if (last := last_of_text(document.source, found.first, found.last)) != found.last:
         found = replace(found, last=last)
+    found = _with_question_below(_without_metadata(found))
     prompt = _without_label(found.prompt)
     found = replace(found, prompt=with_lettered_rows(prompt) if found.labeled and "|" in prompt else prompt)
     question = make_question(document, found)
@@ -121,7 +123,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if choice and found.exam and are_parts(choice.options):
         choice = None
     if choice:
-        prompt = _without_type(_OPTIONS_LABEL.sub("", choice.prompt).strip())
+        prompt = without_points(_without_type(_OPTIONS_LABEL.sub("", choice.prompt).strip()))
         question = replace(
             question, kind="choice", prompt=prompt, options=choice.options, why=without_explanation_label(choice.why)
         )
@@ -132,6 +134,27 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if not question.answered and not (choice and choice.problems):
         draft.findings.append(no_answer_finding(document, *(found.asked or (found.first, found.first))))
     draft.questions.append(question)
+
+
+def _without_metadata(found: FoundQuestion) -> FoundQuestion:
+    """Returns a question without lines in its prompt and answer that say its level, its tags or its points."""
+    prompt, above = without_metadata(found.prompt)
+    answer, below = without_metadata(found.answer)
+    prompt = without_points(prompt)
+    if prompt == found.prompt and answer == found.answer:
+        return found
+    level, tags = found.level or above.level or below.level, (*found.tags, *above.tags, *below.tags)
+    return replace(found, prompt=prompt, answer=answer, level=level, tags=tuple(dict.fromkeys(tags)))
+
+
+def _with_question_below(found: FoundQuestion) -> FoundQuestion:
+    """Returns a question with the line `**Question:** …` that begins the text below its title at the end of its
+    prompt."""
+    first, _, below = found.answer.partition("\n")
+    label = label_of(first) if not found.labeled and first.startswith(("**", "__")) else None
+    if label is None or label.role != "question" or not (asked := first[label.end :].rstrip(" *_")):
+        return found
+    return replace(found, prompt=f"{found.prompt}\n\n{asked}", answer=trim(below))
 
 
 def _without_label(prompt: str) -> str:

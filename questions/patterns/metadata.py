@@ -1,4 +1,4 @@
-"""What is between a heading and the prompt below it: type, level, tags, and a heading `Question`."""
+"""What a document says about a question beside it: type, level, tags, points, and a heading `Question` above it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,45 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
+from questions.fences import lines_outside_programs
 from questions.patterns.starts.start import Start
+from questions.source import trim
 from questions.wording.labels import is_question_heading, only_announces_question
+from questions.wording.part_titles import POINTS
 from questions.wording.stems import level_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from questions.blocks import Block
     from questions.document import Document
     from questions.model import Level
 
+_TELLING = (
+    r"difficulty|dificultad|dificuldade|difficulté|schwierigkeit|сложность|难度|難度|難易度|난이도"
+    r"|tags?|etiquetas|теги|标签|標籤|태그|知识点|考点|分值|question type"
+)
+"""Words that name nothing else before a colon."""
+_WORDS = (
+    rf"{_TELLING}|type|level|topics?|category|categor[ií]a|catégorie|kategorie?|categoria|категория|points?|score|marks"
+    r"|tipo|nivel|tema|puntos|nível|niveau|thema|punkte|уровень|тема|тип|类型|題型|题型|分野|유형|분류"
+)
+_FIELD = rf"(?:{_WORDS})[ ]?(?:[:：][*_]{{0,2}}|[*_]{{1,2}}[:：])[ ]*\S"
 _META = re.compile(
-    r"[ ]{0,3}(?:[-*+][ ]+)?(?P<open>\*{1,2}|_{1,2})?(?P<word>type|question type|difficulty|level|tags?|topics?"
-    r"|category|categor[ií]a|catégorie|kategorie?|categoria|категория|points?|score|marks"
-    r"|tipo|dificultad|nivel|etiquetas|tema|puntos|dificuldade|nível|niveau|difficulté|schwierigkeit|thema"
-    r"|punkte|сложность|уровень|тема"
-    r"|тип|теги|类型|題型|题型|难度|難度|标签|標籤|知识点|考点|分值|難易度|分野|유형|난이도|태그"
-    r"|분류)[ ]?(?:[:：](?P=open)?|(?P=open)[:：])[ ]*"
-    r"(?P<value>\S.{0,200}?)[ ]*(?:\*{2})?$",
+    r"[ ]{0,8}(?:[-*+>][ ]+)?(?P<open>[*_]{1,3}|[(\[])?"
+    rf"(?P<word>{_WORDS})[ ]?(?:[:：](?P<close>[*_]{{1,3}})?|(?P<behind>[*_]{{1,3}})[:：])[ ]*"
+    r"(?P<value>\S.{0,200}?)[ ]*[*_)\]]{0,3}[ ]*",
     re.IGNORECASE,
 )
+_MORE = re.compile(rf"[ ]*(?:[|·•]|[ ]-[ ])[ ]*(?=[*_]{{0,3}}{_FIELD})", re.IGNORECASE)
+"""What separates the fields of one line: `Difficulty: easy | Topic: arrays`."""
 _LEVEL_META = re.compile(
-    r"difficulty|level|dificult?ad|nivel|nível|dificuldade|niveau|difficult|schwierigkeit|сложность|уровень"
+    r"difficulty|level|dificult?ad|nivel|nível|dificuldade|niveau|difficulté|schwierigkeit|сложность|уровень"
     r"|难度|難度|難易度|난이도",
     re.IGNORECASE,
 )
+_TELLS = re.compile(_TELLING, re.IGNORECASE)
+_MAY_TELL = re.compile(rf"(?:{_WORDS})[ ]?[*_]{{0,3}}[:：]", re.IGNORECASE)
 
 
 class Metadata(NamedTuple):
@@ -48,18 +63,87 @@ def read_metadata(document: Document, start: Start, body: tuple[Block, ...]) -> 
         if block.kind == "paragraph" and only_announces_question(block.text):
             return block.last + 1, meta._replace(asked=True)
         if block.kind == "paragraph":
-            found = [_META.fullmatch(document.source.line(n)) for n in range(block.first, block.last + 1)]
-            if not all(found):
+            found = [_fields(document.source.line(n)) for n in range(block.first, block.last + 1)]
+            fields = [field for one in found for field in one]
+            if not all(found) or (block is body[-1] and not any(map(_tells, fields))):
                 break
-            for one in found:
-                if one and _LEVEL_META.fullmatch(one["word"]):
-                    meta = meta._replace(level=meta.level or level_of(one["value"]))
-                if one:
-                    values = tuple(word for raw in re.split("[,，、;/]", one["value"]) if (word := plain(raw).strip()))
-                    meta = meta._replace(tags=(*meta.tags, *values))
+            meta = _with_fields(meta, fields)
             first = block.last + 1
         elif is_question_heading(block):
             return block.last + 1, meta._replace(asked=True)
         elif block.kind != "rule":
             break
     return first, meta
+
+
+def _fields(line: str) -> list[re.Match[str]]:
+    """Returns the fields of a line that has nothing else; none if it is another line."""
+    if not _MAY_TELL.search(line[:_FIRST]):
+        return []
+    found = [_META.fullmatch(part) for part in _MORE.split(line)]
+    return [one for one in found if one] if all(found) else []
+
+
+_FIRST = 60
+"""Characters of a line within which its first field begins."""
+
+
+def _with_fields(meta: Metadata, fields: Iterable[re.Match[str]]) -> Metadata:
+    for field in fields:
+        if _LEVEL_META.fullmatch(field["word"]):
+            meta = meta._replace(level=meta.level or level_of(field["value"]))
+        values = (plain(raw).strip(" `#*_") for raw in re.split("[,，、;/]", field["value"]))
+        meta = meta._replace(tags=(*meta.tags, *(value for value in values if value)))
+    return meta
+
+
+def without_metadata(text: str) -> tuple[str, Metadata]:
+    """Returns the text of a prompt or an answer without lines such as `**Difficulty:** easy` above `**Tags:** numpy`,
+    and what they say. Lines that could be part of an answer, such as `Type: supervised`, are left out only beside one
+    that could not."""
+    meta = Metadata()
+    if not _MAY_TELL.search(text):
+        return text, meta
+    lines = text.split("\n")
+    kept: list[str] = []
+    run: list[str] = []
+    told: list[re.Match[str]] = []
+    outside = {at for at, _ in lines_outside_programs(lines)}
+    for at, line in enumerate([*lines, "."]):
+        fields = _fields(line) if at in outside else []
+        if fields or (run and not line.strip()):
+            run.append(line)
+            told += fields
+            continue
+        if run and any(_tells(field) for field in told):
+            meta = _with_fields(meta, told)
+            kept += [""] * (bool(kept) and not run[-1].strip())
+        else:
+            kept += run
+        run, told = [], []
+        kept.append(line)
+    rest = trim("\n".join(kept[:-1]))
+    return (rest, meta) if rest else (text, Metadata())
+
+
+def _tells(field: re.Match[str]) -> bool:
+    """Returns whether a field can only say something about the question: a word in a sentence is not at its start."""
+    known = _TELLS.fullmatch(field["word"]) or (_LEVEL_META.fullmatch(field["word"]) and level_of(field["value"]))
+    return bool(known) and (bool(field["open"]) or len(field["value"]) <= _SHORT)
+
+
+_SHORT = 60
+"""Length of a value without emphasis before it, characters."""
+
+
+_EARNED = r"(?:\d{1,3}(?:[.,]\d{1,2})?[ ]?/[ ]?)?"
+"""Points that somebody got, before those that can be had."""
+_ONLY_POINTS = re.compile(rf"[*_(\[（【]{{0,4}}{_EARNED}{POINTS}[.*_)\]）】]{{0,4}}", re.IGNORECASE)
+
+
+def without_points(prompt: str) -> str:
+    """Returns a prompt without lines that only say how many points the question earns: `(2 points)`, `1/1 point`."""
+    lines = prompt.split("\n")
+    outside = {at for at, _ in lines_outside_programs(lines)}
+    kept = [line for at, line in enumerate(lines) if at not in outside or not _ONLY_POINTS.fullmatch(line.strip())]
+    return trim("\n".join(kept)) if 0 < len(kept) < len(lines) else prompt

@@ -35,7 +35,13 @@ _ONLY_NUMBER = re.compile(
     re.IGNORECASE,
 )
 """A heading that is `Question 5`, with or without text after it."""
-_UNNUMBERED = re.compile(rf"(?:{QUESTION_WORDS})[ ]?(?:[.)）][ ]+|:[ ]+|：[ ]*)(?=\S)", re.IGNORECASE)
+_UNNUMBERED = re.compile(
+    r"(?:(?:possible|potential|likely|common|typical|sample|example|practice|review|discussion|interview|exam|quiz"
+    r"|bonus|main|follow-?up|posible|possível|mögliche|возможный|частый)[ ])?"
+    rf"(?:{QUESTION_WORDS})[ ]?(?:[.)）][ ]+|:[ ]+|：[ ]*)(?=\S)",
+    re.IGNORECASE,
+)
+"""A word for a question without a number, and a word that says which kind it is: `Possible question: …`."""
 _QUARTILES = re.compile(r"[*_]{0,3}Q[0-4][ ][-–−+][ ](?:Q[0-4](?!\w)|\d{1,3}(?:[.,]\d{1,3})?(?:\(|[ ]?(?:[*×·]|IQR)))")
 """A difference of quartiles, `Q3 - Q1` or `Q1 - 1.5 * IQR`: no question with number 1."""
 TRUE_OR_FALSE = (
@@ -289,9 +295,15 @@ _FEW = 4
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
-_POINTS_AT_END = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】]$", re.IGNORECASE)
-"""Points in brackets behind a question."""
-_POINTS_FIRST = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】][ ]*[:：.–—-]+[ ]+(?=[^\W\d_])", re.IGNORECASE)
+_EARNED = r"\d{1,3}(?:[.,]\d{1,2})?[ ]?/[ ]?"
+_POINTS_AT_END = re.compile(
+    rf"[(\[（【](?:{_EARNED})?{POINTS}\.?[)\]）】]$|(?<=[.?!:？。])[ ]+(?:{_EARNED}{POINTS}|[01][ ]?/[ ]?1)$",
+    re.IGNORECASE,
+)
+"""Points in brackets behind a question, or those that somebody got for it: `1/1`, `2 / 3 points`."""
+_POINTS_FIRST = re.compile(
+    rf"[(\[（【](?:{_EARNED})?{POINTS}\.?[)\]）】](?:[ ]*[:：.–—-]+[ ]+|[ ]+)(?=[^\W\d_])", re.IGNORECASE
+)
 """Points in brackets between the number of a question and what it asks."""
 _LONGEST_POINTS = 40
 """Length of the end of a line in which points are searched, characters."""
@@ -337,7 +349,7 @@ def question_line(line: str) -> QuestionLine:
     if found := _WHOLE_LINK.fullmatch(text):
         text = found["text"]
         links.append(found["address"])
-    if text.endswith((")", "]", "）", "】")) and (found := _POINTS_AT_END.search(text[-_LONGEST_POINTS:])):
+    if found := _POINTS_AT_END.search(text[-_LONGEST_POINTS:]):
         text = text[: len(text) - len(found[0])].rstrip()
     level, text = _level_at_end(text)
     labeled = _LABELED.match(text) is not None
@@ -345,20 +357,28 @@ def question_line(line: str) -> QuestionLine:
         return QuestionLine("", _bare(text))
     if found := _ONLY_NUMBER.fullmatch(_bare(text)):
         said = _POINTS_FIRST.sub("", found["rest"] or "", count=1)
-        rest = _bare(_UNNUMBERED.sub("", _bare(said), count=1))
+        rest = _bare(_without_word(_bare(said)))
         return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labeled=True)
     number, text = numbered(text)
     if number and (found := _ONLY_NUMBER.fullmatch(_bare(text))) and not found["rest"]:
         return QuestionLine(number, "", tuple(links), level, labeled=True)
-    text = _bare(_UNNUMBERED.sub("", _bare(text), count=1))
+    text = _bare(_without_word(_bare(text)))
     if found := _WHOLE_LINK.fullmatch(text):
         text = found["text"]
         links.append(found["address"])
     if not number:
         number, text = numbered(text)
+    if text.startswith(("(", "[", "（", "【")):
+        text = _POINTS_FIRST.sub("", text, count=1)
     if level is None:
         level, text = _level_at_start(text)
     return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labeled)
+
+
+def _without_word(text: str) -> str:
+    """Returns a question without a word such as `Question:` before it."""
+    found = _UNNUMBERED.match(text)
+    return text[found.end() :] if found else text
 
 
 def without_break(text: str) -> str:
