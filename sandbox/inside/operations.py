@@ -13,6 +13,7 @@ shapes that depend on data, and errors. Time is not hidden.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -151,12 +152,17 @@ class Operations:
         secret = [one for one in _tensors_in(list(given.values())) if _storage(one) in self._secret]
         if secret and _shows_data(operation, given, secret):
             self._read()
+            if any(one.is_complex() for one in secret):  # two numbers
+                self._read()
         try:
             result = operation(*real, **named)
-        except Exception:
+        except Exception as problem:
+            if not secret:
+                raise
             # That it failed may depend on the numbers.
-            self._over = bool(secret)
-            raise
+            self._over = True
+            kind = type(problem) if isinstance(problem, (IndexError, TypeError, ValueError)) else RuntimeError
+            raise kind(_without_numbers(str(problem), given)) from None
         if name in _EMPTY:
             result.zero_()
         if secret:
@@ -238,6 +244,27 @@ def _shows_data(operation: Any, given: dict[str, Any], secret: list[torch.Tensor
         masks = [one for one in _tensors_in(given.get("indices")) if one.dtype in (torch.bool, torch.uint8)]
         return any(mask is one for mask in masks for one in secret)
     return bool({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & set(operation.tags))
+
+
+def _without_numbers(text: str, given: dict[str, Any]) -> str:
+    """Returns torch's text of an error, without numbers that may be withheld ones, such as an index outside a tensor.
+
+    Sizes and numbers that the answer passed itself stay: they are known there.
+    """
+    sizes = [size for one in _tensors_in(list(given.values())) for size in (one.dim(), *range(one.dim()), *one.shape)]
+    known = {str(one) for one in (*sizes, *_integers_in(list(given.values())))}
+    return _NUMBER.sub(lambda found: found[0] if found[0] in known else "…", text)
+
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d.e+]*")
+
+
+def _integers_in(thing: Any) -> Iterator[int]:
+    if isinstance(thing, int):
+        yield thing
+    elif isinstance(thing, (tuple, list)):
+        for one in thing:
+            yield from _integers_in(one)
 
 
 def _tensors_in(thing: Any) -> Iterator[torch.Tensor]:

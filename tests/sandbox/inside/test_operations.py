@@ -103,6 +103,12 @@ def test_what_shows_numbers_is_counted_and_then_ends_the_case(name: str) -> None
             log.ask(operation, overload, log.it, *rest)
 
 
+def test_a_complex_number_is_two_numbers() -> None:
+    log = Log(torch.tensor([1 + 2j]), READS=1)
+    with pytest.raises(RuntimeError, match="cannot be read more than 1 times"):
+        log.read(log.it)
+
+
 def test_an_error_that_may_depend_on_the_numbers_ends_the_case() -> None:
     log = Log(torch.tensor([7]), READS=100)
     zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
@@ -110,6 +116,35 @@ def test_an_error_that_may_depend_on_the_numbers_ends_the_case() -> None:
         log.ask("index_select", "default", zeros, 0, log.it)
     with pytest.raises(RuntimeError, match="which ends the case"):
         log.ask("neg", "default", log.it)
+
+
+@pytest.mark.parametrize(
+    ("name", "overload", "before", "after"),
+    [
+        ("gather", "default", [0], []),
+        ("scatter", "value", [0], [1.0]),
+        ("index_fill", "int_Scalar", [0], [1.0]),
+        ("index_select", "default", [0], []),
+        ("take", "default", [], []),
+    ],
+)
+def test_an_error_does_not_tell_the_number_that_caused_it(
+    name: str, overload: str, before: list[Any], after: list[Any]
+) -> None:
+    told = set()
+    for number in (2**61 + 12_345, -77, 98_765):
+        log = Log(torch.tensor([number]))
+        zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
+        with pytest.raises((IndexError, RuntimeError)) as caught:
+            log.ask(name, overload, zeros, *before, log.it, *after)
+        told.add(str(caught.value))
+    assert len(told) == 1, told
+
+
+def test_an_error_still_tells_the_sizes() -> None:
+    log = Log(torch.ones(3, 41))
+    with pytest.raises(RuntimeError, match=r"\(41\) must match .* \(7\) at .* dimension 1"):
+        log.ask("add", "Tensor", log.it, log.ask("zeros", "default", ("list", [("plain", 3), ("plain", 7)])))
 
 
 def test_an_error_without_them_does_not() -> None:
