@@ -218,6 +218,7 @@ async def post_slots(
                 made[row.schedule_id] = again
                 # Of the question that nobody saw in the channel, but some through `/quiz today`.
                 await answers.clear_hints(session, again.id)
+                await variants.clear_variants(session, again.id)
     posted = [(one, round_) for one in postings if (round_ := made.get(one.schedule.id)) is not None]
     await enqueue_posts(session, [(one.schedule, round_, one.slot, one.late) for one, round_ in posted], now)
     low = []

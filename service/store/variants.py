@@ -40,8 +40,8 @@ from service.store.tables import QuestionRow as QuestionRow
 
 
 class MemberVariant(Base):
-    """The variant that a round with `own_variants` asks one member. Drawn when the member first sees it, and changed
-    only by a merge with another account."""
+    """The variant that a round with `own_variants` asks one member. Drawn when the member first sees it. Changed
+    only by a merge with another account, and deleted if the round gets another question."""
 
     __tablename__ = "member_variant"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
@@ -169,6 +169,11 @@ async def list_of_member(session: AsyncSession, member_id: int, round_ids: Colle
 async def forget_variants(session: AsyncSession, member_id: int) -> None:
     """Deletes which variants the member saw. Their answers keep the variant that they were given to."""
     await session.execute(delete(MemberVariant).where(MemberVariant.member_id == member_id))
+
+
+async def clear_variants(session: AsyncSession, round_id: int) -> None:
+    """Deletes which variants the members of a round saw that now asks another question."""
+    await session.execute(delete(MemberVariant).where(MemberVariant.round_id == round_id))
 
 
 async def merge_variants(session: AsyncSession, kept: int, gone: int) -> None:

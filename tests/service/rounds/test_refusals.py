@@ -19,6 +19,7 @@ from service.wire import (
     SlotTaken,
 )
 from tests.conftest import MONDAY, Clock
+from tests.service import own_variants
 from tests.service.daily_channel import DAILY, DailyChannel, choice, post_code_question, value
 from tests.service.people.test_installations import installation, keyed
 from tests.service.refusals import refused
@@ -145,6 +146,24 @@ async def test_a_hint_of_the_question_that_was_given_up_costs_nothing(daily: Dai
     await daily.service.tick()
     await daily.client.post_now(daily.who("Boss", admin=True), "now", 1)
     assert not (await daily.client.hint(daily.who(), DAILY, form.ref, False)).taken
+
+
+async def test_nobody_keeps_a_variant_of_the_question_that_was_given_up(daily: DailyChannel, clock: Clock) -> None:
+    boss = daily.who("Boss", admin=True)
+    await own_variants.bank(daily.service, own_variants.typed_family())
+    await daily.schedule(own_variants.OWN)
+    clock.now = NINE
+    await daily.service.tick()
+    await refuse(daily)
+    (form,) = (await daily.client.today(daily.who(), DAILY)).forms
+    assert form.question.id.startswith("shapes-")
+    clock.advance(hours=3)
+    await daily.service.tick()
+    await daily.client.bank_retire(boss, "retire", "shapes", True)
+    await own_variants.bank(daily.service, own_variants.chosen_family())
+    await daily.client.post_now(boss, "now", 1)
+    again = await daily.client.ask(daily.who(), DAILY, form.ref)
+    assert again.question.id.startswith("strides-")
 
 
 @pytest.mark.parametrize("kind", ["reveal", "outcome"])
