@@ -59,11 +59,10 @@ async def explain(session: AsyncSession, caller: Caller, question: str) -> Expla
     version = await visible_version(session, caller, question)
     newest = await get_version(session, await newest_version_id(session, version.question_id))
     # Another variant of a family is another question.
-    row = await answers.find_latest(
-        session, caller.member_id, version.question_id, version.id if newest.question.draw else None
-    )
+    only = version.id if newest.question.draw else None
+    row = await answers.find_latest(session, caller.member_id, version.question_id, only)
     verdict = (await answers.latest_verdicts(session, [row.id])).get(row.id) if row else None
-    given = row.given if row else await sprints.find_settled_given(session, caller.member_id, version.id)
+    given = row.given if row else await sprints.find_settled_given(session, caller.member_id, version.question_id, only)
     return Explanation(
         key=build_answer_key(version, str(QuestionRef("practice", version.id))),
         given=AnswerInput.from_stored(given) if given is not None else None,

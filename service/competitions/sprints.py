@@ -39,8 +39,9 @@ from service.rounds.submissions import validate_answer
 from service.store import candidates, members, outbox, questions, variants
 from service.store import schedules as schedule_rows
 from service.store import sprints as rows
-from service.store.competition_tables import Sprint
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.members import Caller
+from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.sprints import Asked
 from service.wire import (
@@ -355,14 +356,15 @@ async def _show_time_left(session: AsyncSession, asked: Asked, now: datetime) ->
 async def _settle(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     """Grades the answers to the current question and shows its answer. Nobody can answer it any more."""
     question = await rows.get_current_question(session, sprint)
-    version = await questions.get_version(session, question.version_id)
+    version = await _correct_question(session, question)
     entries = await rows.list_entries(session, question)
     # Where members have variants of their own, each answer has the key of its own.
     asked = await questions.list_versions(session, {entry.answer.version_id for entry in entries})
     grades = []
     for entry in entries:
         given = AnswerInput.from_stored(entry.answer.given)
-        credit = grade_answer(asked[entry.answer.version_id].question, given).credit or 0.0
+        deciding = asked[entry.answer.version_id] if question.own_variants else version
+        credit = grade_answer(deciding.question, given).credit or 0.0
         grades.append((entry.member.id, credit, sprint_points(credit, entry.ms, sprint.seconds), entry.ms))
     await rows.settle(session, question, grades)
     await practice.add_wrong_cards(session, rows.wrong_members(question), version.question_id, now)
@@ -375,6 +377,17 @@ async def _settle(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     until = now + outbox.PRIVATE_TIMEOUT
     await outbox.enqueue(session, await _edit(session, sprint, "closed", closed), now, until)
     await outbox.enqueue(session, _message(sprint, _key(sprint, "reveal"), body), now, until)
+
+
+async def _correct_question(session: AsyncSession, question: SprintQuestion) -> Version:
+    """Has a question that was corrected since it was chosen be asked, or decided and shown, in its newest version.
+    Returns that. No further correction comes until the transaction ends."""
+    await questions.hold_current(session, question.version_id)
+    chosen = await questions.get_version(session, question.version_id)
+    version = await questions.get_deciding_version(session, chosen)
+    if version.id != chosen.id:
+        await rows.correct_question(session, question, version.id)
+    return version
 
 
 async def _end(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
@@ -403,6 +416,7 @@ async def _rank(session: AsyncSession, sprint: Sprint) -> list[tuple[int, Sprint
 
 async def _post_question(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     question = await rows.get_current_question(session, sprint)
+    await _correct_question(session, question)
     await _post(session, sprint, await build_question_post(session, sprint, question), now)
 
 

@@ -231,6 +231,12 @@ async def get_current_question(session: AsyncSession, sprint: Sprint) -> SprintQ
     return (await session.scalars(query)).one()
 
 
+async def correct_question(session: AsyncSession, question: SprintQuestion, version_id: int) -> None:
+    """Has a question be asked in a corrected version. Answers keep the version that they were given to."""
+    question.version_id = version_id
+    await session.flush()
+
+
 async def find_settled_question(session: AsyncSession, sprint: Sprint) -> SprintQuestion | None:
     """Returns the latest question that is settled."""
     query = select(SprintQuestion).where(SprintQuestion.sprint_id == sprint.id, SprintQuestion.settled_at.is_not(None))
@@ -313,18 +319,23 @@ async def find_answer(session: AsyncSession, question_id: int, member_id: int) -
     return await session.get(SprintAnswer, (question_id, member_id), populate_existing=True)
 
 
-async def find_settled_given(session: AsyncSession, member_id: int, version_id: int) -> dict[str, Any] | None:
-    """Returns the member's latest answer to this version in a question that is settled."""
+async def find_settled_given(
+    session: AsyncSession, member_id: int, question_id: int, version_id: int | None = None
+) -> dict[str, Any] | None:
+    """Returns the member's latest answer in a sprint to a question that is settled, or only to one of its versions."""
     query = (
         select(SprintAnswer.given)
+        .join(QuestionVersion, QuestionVersion.id == SprintAnswer.version_id)
         .where(
             SprintAnswer.member_id == member_id,
-            SprintAnswer.version_id == version_id,
+            QuestionVersion.question_id == question_id,
             SprintAnswer.points.is_not(None),
         )
         .order_by(SprintAnswer.at.desc())
         .limit(1)
     )
+    if version_id is not None:
+        query = query.where(SprintAnswer.version_id == version_id)
     return await session.scalar(query)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import date, time, timedelta
 from itertools import pairwise
 from typing import Any
@@ -269,6 +270,43 @@ async def test_a_wrong_answer_comes_back_as_practice(scene: SprintScene) -> None
     (card,) = await scene.daily.rows(CardRow)
     (wrong,) = [row for row in await scene.daily.rows(SprintAnswer) if row.points == 0]
     assert card.member_id == wrong.member_id
+
+
+async def test_a_correction_before_the_reveal_decides_and_is_shown(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(questions=1)
+    post = await scene.asks()
+    await scene.answers(post, "a")
+    await scene.answers(post, "b", "Bo")
+    options = tuple(replace(option, right=option.id == "b") for option in choice().options)
+    await scene.daily.bank(replace(several(1)[0], options=options, answer="`x.clone()`"))
+    reveal = await scene.reveals()
+    assert [option.id for option in reveal.key.options if option.right] == ["b"]
+    assert reveal.right == 1
+    assert reveal.fastest is not None and reveal.fastest.name == "Bo"
+    explained = await scene.daily.client.explain(scene.daily.who(), "q0")
+    assert explained.given == AnswerInput(options=("a",))
+
+
+async def test_a_question_that_was_corrected_after_the_announcement_is_asked_corrected(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(questions=1)
+    await scene.ticks()
+    await scene.daily.bank(replace(several(1)[0], prompt="Which of these shares its memory with `x`?"))
+    post = await scene.asks()
+    assert post.question.prompt == "Which of these shares its memory with `x`?"
+    await scene.answers(post, "a")
+    assert (await scene.reveals()).right == 1
+
+
+async def test_an_answer_from_before_a_correction_is_explained(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(questions=1)
+    await scene.answers(await scene.asks(), "b")
+    await scene.reveals()
+    await scene.daily.bank(replace(several(1)[0], why="It says so."))
+    explained = await scene.daily.client.explain(scene.daily.who(), "q0")
+    assert (explained.key.why, explained.given) == ("It says so.", AnswerInput(options=("b",)))
 
 
 async def test_starting_and_stopping_are_for_admins_audited_and_refused_where_they_make_no_sense(
