@@ -265,7 +265,9 @@ def undone_text(view: ImportView) -> str:
 
 def log_text(log: BankLog) -> str:
     """Returns the imports of a bank, one per line, newest first."""
-    lines = [f"  {log.name}: {len(log.imports)} {'import' if len(log.imports) == 1 else 'imports'}"]
+    count = log.imports[0].number if log.imports else 0
+    newest = f", the newest {len(log.imports)}" if count > len(log.imports) else ""
+    lines = [f"  {log.name}: {count} {'import' if count == 1 else 'imports'}{newest}"]
     for entry in log.imports:
         what = f"undo of {entry.undoes}" if entry.undoes else entry.document or "several documents"
         counts = f"{entry.added} new, {entry.changed} changed, {entry.unchanged} unchanged, {entry.retired} retired"

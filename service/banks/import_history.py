@@ -15,13 +15,14 @@ from service.store import imports, tables
 from service.store.imports import CurrentQuestion, Step, split_batches
 from service.wire import BankLog, ImportChange, ImportEntry, ImportView, NotFound, UndoRefused
 
+MAX_LOGGED = 100
+"""Most imports in a log: every edit of a question is one."""
+
 
 async def import_log(session: AsyncSession, workspace_id: int | None, name: str) -> BankLog:
-    """Returns the imports into the workspace's own bank of that name, or else into the shared one."""
+    """Returns the newest imports into the workspace's own bank of that name, or else into the shared one."""
     bank = await _find_bank(session, workspace_id, name)
-    rows = await imports.list_imports(session, bank.id)
-    numbers = {row.id: number for number, row in enumerate(rows, 1)}
-    entries = [_entry(row, numbers) for row in reversed(rows)]
+    entries = map(_entry, await imports.list_newest_imports(session, bank.id, MAX_LOGGED))
     return BankLog(name=bank.name, shared=bank.workspace_id is None, imports=tuple(entries))
 
 
@@ -138,14 +139,15 @@ def _view(name: str, done: Sequence[Step], held: dict[int, CurrentQuestion]) -> 
     )
 
 
-def _entry(row: tables.BankImport, numbers: dict[int, int]) -> ImportEntry:
+def _entry(logged: imports.LoggedImport) -> ImportEntry:
+    row = logged.row
     counts = {name: int(row.summary.get(name, 0)) for name in ("added", "changed", "unchanged", "retired")}
     return ImportEntry(
-        number=numbers[row.id],
+        number=logged.number,
         at=row.at,
         document=row.document,
         **counts,
         returned=int(row.summary.get("returned", 0)),
         digest=row.digest[:12],
-        undoes=numbers[row.undoes] if row.undoes else None,
+        undoes=logged.undoes,
     )

@@ -18,6 +18,7 @@ from service.store.questions import Version, get_version, is_secret, newest_vers
 from service.store.reports import Report
 from service.store.tables import QuestionRow, QuestionVersion
 from service.wire import (
+    MOST_REPORTS,
     AnswerInput,
     DailyLimitReached,
     Explanation,
@@ -132,8 +133,8 @@ async def report(session: AsyncSession, caller: Caller, question: str, text: str
 
 
 async def list_reports(session: AsyncSession, caller: Caller) -> tuple[ReportView, ...]:
-    """Returns the workspace's reports, open ones first, newest first."""
-    return tuple(_view(found) for found in await reports.list_reports(session, caller.workspace_id))
+    """Returns the workspace's newest reports, open ones first."""
+    return tuple(_view(found) for found in await reports.list_reports(session, caller.workspace_id, MOST_REPORTS))
 
 
 async def view_report(session: AsyncSession, caller: Caller, report_id: int) -> ReportedQuestion:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from questions.model import GENERATED_TAG, Question, from_data
 from service.domain.import_plan import StoredQuestion
@@ -173,6 +174,31 @@ async def add_import(session: AsyncSession, record: BankImport, steps: Iterable[
 async def list_imports(session: AsyncSession, bank_id: int) -> list[BankImport]:
     """Returns the imports into the bank, oldest first."""
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank_id).order_by(BankImport.id)))
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedImport:
+    """An import with its number, from 1, among those into its bank."""
+
+    row: BankImport
+    number: int
+    undoes: int | None
+    """Number of the import that it undid."""
+
+
+async def list_newest_imports(session: AsyncSession, bank_id: int, most: int) -> list[LoggedImport]:
+    """Returns the newest imports into the bank, newest first."""
+    number = func.row_number().over(order_by=BankImport.id).label("number")
+    numbered = select(BankImport.id, number).where(BankImport.bank_id == bank_id).subquery()
+    undone = aliased(numbered)
+    query = (
+        select(BankImport, numbered.c.number, undone.c.number)
+        .join(numbered, numbered.c.id == BankImport.id)
+        .outerjoin(undone, undone.c.id == BankImport.undoes)
+        .order_by(BankImport.id.desc())
+        .limit(most)
+    )
+    return [LoggedImport(*row) for row in await session.execute(query)]
 
 
 async def list_steps(session: AsyncSession, import_id: int) -> list[Step]:

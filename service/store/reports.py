@@ -46,11 +46,14 @@ async def count_since(session: AsyncSession, member_id: int, since: datetime) ->
     return int(await session.scalar(mine) or 0)
 
 
-async def list_reports(session: AsyncSession, workspace_id: int) -> Sequence[Report]:
-    """Returns the reports, open ones first, then newest first."""
-    query = _select().where(ReportRow.workspace_id == workspace_id)
-    rows = await session.execute(query.order_by(ReportRow.state != "open", ReportRow.id.desc()))
-    return [Report(*row) for row in rows]
+async def list_reports(session: AsyncSession, workspace_id: int, most: int) -> Sequence[Report]:
+    """Returns the newest open reports, and then the newest of the others; of each at most `most`."""
+    found: list[Report] = []
+    for condition in (ReportRow.state == "open", ReportRow.state != "open"):
+        query = _select().where(ReportRow.workspace_id == workspace_id, condition)
+        rows = await session.execute(query.order_by(ReportRow.id.desc()).limit(most))
+        found += [Report(*row) for row in rows]
+    return found
 
 
 async def find_report(session: AsyncSession, workspace_id: int, report_id: int, *, lock: bool = False) -> Report | None:

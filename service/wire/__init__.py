@@ -335,6 +335,7 @@ from service.wire.refusals import WrongKindOfAnswer as WrongKindOfAnswer
 from service.wire.refusals import describe as describe
 from service.wire.refusals import invalid_input as invalid_input
 from service.wire.review import LONGEST_SUGGESTION as LONGEST_SUGGESTION
+from service.wire.review import MOST_REPORTS as MOST_REPORTS
 from service.wire.review import Decided as Decided
 from service.wire.review import DecidedSuggestion as DecidedSuggestion
 from service.wire.review import EditView as EditView

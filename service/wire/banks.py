@@ -145,7 +145,7 @@ class ImportEntry(Model):
 
 
 class BankLog(Model):
-    """The imports into a bank, newest first."""
+    """The newest imports into a bank, newest first."""
 
     name: str
     shared: bool

@@ -14,6 +14,8 @@ Settled = Literal["dismissed", "fixed"]
 Decided = Literal["accepted", "declined"]
 LONGEST_SUGGESTION = 3000
 """Longest suggested question, characters: what fits a form of every chat."""
+MOST_REPORTS = 200
+"""Most open reports in a list, and most settled ones."""
 
 
 class ReportView(Model):

@@ -436,8 +436,10 @@ def log_card(log: BankLog) -> Card:
     rows = tuple(_entry(entry) for entry in log.imports)
     whose = "Shared by all workspaces; the operator imports it." if log.shared else "Only for this workspace."
     table = Table(("Number", "When (UTC)", "What", "Came to", "Digest"), rows, "", (0,))
-    summary = f"{plural(len(rows), 'import')} into {escape(log.name)}."
-    return Card(f"Imports of {log.name}", summary, (table, Small(whose)))
+    count = log.imports[0].number if log.imports else 0
+    summary = f"{plural(count, 'import')} into {escape(log.name)}."
+    earlier = (Small(f"Of {count} imports, these are the newest."),) if count > len(rows) else ()
+    return Card(f"Imports of {log.name}", summary, (table, *earlier, Small(whose)))
 
 
 def _entry(entry: ImportEntry) -> tuple[str, str, str, str, str]:

@@ -8,7 +8,15 @@ from bot.core.markup import escape
 from bot.core.text.questions import about, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, proof_blocks
 from bot.core.text.words import code_words, day_words, in_brief, plural, stopped
-from service.wire import QuestionReported, ReportedQuestion, ReportSettled, ReportView, SettledReport, Where
+from service.wire import (
+    MOST_REPORTS,
+    QuestionReported,
+    ReportedQuestion,
+    ReportSettled,
+    ReportView,
+    SettledReport,
+    Where,
+)
 
 MOST_LISTED = 10
 """Reports in a list."""
@@ -49,7 +57,8 @@ def reports_card(views: tuple[ReportView, ...]) -> Card:
         return Card("Reports", "No reports are waiting.", (Text("No reports are waiting."),))
     blocks = [Text(f"{_heading(view)}\n\n{escape(view.text)}") for view in waiting[:MOST_LISTED]]
     buttons = tuple(_review_button(view.id, label=f"Review {view.id}") for view in waiting[:MOST_LISTED])
-    return Card("Reports", f"{plural(len(waiting), 'report')} waiting.", tuple(blocks), buttons)
+    more = " or more" if len(waiting) >= MOST_REPORTS else ""
+    return Card("Reports", f"{plural(len(waiting), 'report')}{more} waiting.", tuple(blocks), buttons)
 
 
 def report_card(view: ReportedQuestion) -> Card:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from bot.core.cards import Block
@@ -13,7 +14,16 @@ from bot.core.text.similarity import TITLE
 from bot.core.text.suggestions import PROBLEMS as PROBLEMS
 from bot.core.text.suggestions import SUGGEST as SUGGEST
 from bot.core.text.words import day_words, joined, plural
-from service.wire import AnswerKey, EditView, OpenAnswerView, RegradeView, ReportedQuestion, ReportView, SuggestionView
+from service.wire import (
+    MOST_REPORTS,
+    AnswerKey,
+    EditView,
+    OpenAnswerView,
+    RegradeView,
+    ReportedQuestion,
+    ReportView,
+    SuggestionView,
+)
 
 SIMILARITY: Final = TITLE
 """Title of the page that compares answers."""
@@ -36,6 +46,11 @@ STATES: Final = {
     "accepted": "Accepted",
     "declined": "Declined",
 }
+
+
+def tally(reports: Collection[ReportView]) -> str:
+    """Says how many reports wait: not all are listed."""
+    return f"{len(reports)}+" if len(reports) >= MOST_REPORTS else str(len(reports))
 
 
 def reported(view: ReportView) -> str:

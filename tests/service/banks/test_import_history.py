@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
 from questions.model import Option
+from service.banks import import_history
 from service.banks.import_history import import_log, undo_import
 from service.banks.imports import import_bank
 from service.store import imports
@@ -59,6 +61,24 @@ async def test_an_undo_is_undone_by_an_undo(stage: Stage) -> None:
     assert await asked(stage) == after
     record = await import_log(stage.session, None, "home")
     assert [(entry.number, entry.undoes) for entry in record.imports] == [(4, 3), (3, 2), (2, None), (1, None)]
+
+
+async def test_a_long_log_shows_the_newest_imports_with_their_numbers(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_history, "MAX_LOGGED", 2)
+    await stage.bank(question("a"))
+    for prompt in ("Better?", "Even better?"):
+        await stage.bank(question("a", prompt=prompt))
+    await undone(stage)
+    await undone(stage)
+    await undone(stage)
+    record = await import_log(stage.session, None, "home")
+    assert [(entry.number, entry.undoes) for entry in record.imports] == [(6, 5), (5, 4)]
+    monkeypatch.setattr(import_history, "MAX_LOGGED", 1)
+    assert [(entry.number, entry.undoes) for entry in (await import_log(stage.session, None, "home")).imports] == [
+        (6, 5)
+    ]
 
 
 async def test_the_first_import_undone_leaves_nothing_to_ask_and_all_its_rows(stage: Stage) -> None:

@@ -52,6 +52,19 @@ def _addressed(each: Delivery) -> tuple[str, str | None, object]:
     return each.channel, each.member, each.body.fact
 
 
+async def test_a_long_list_has_the_newest_of_those_that_wait_and_of_the_others(
+    daily: DailyChannel, boss: Who, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moderation, "MOST_REPORTS", 2)
+    await daily.bank(choice())
+    for number in range(1, 7):
+        await daily.client.report(daily.who("Ada"), f"e{number}", "views", f"mistake {number}")
+        if number <= 3:
+            await daily.client.report_settle(boss, f"s{number}", number, "fixed", "")
+    listed = await daily.client.reports(boss)
+    assert [(each.id, each.state) for each in listed] == [(6, "open"), (5, "open"), (3, "fixed"), (2, "fixed")]
+
+
 async def test_a_report_is_told_once_to_the_admin_who_made_the_schedule(daily: DailyChannel, boss: Who) -> None:
     await daily.bank(choice())
     await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
