@@ -39,6 +39,30 @@ _ROLES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("level", r"level|difficulty|seniority"),
     )
 )
+_STATES = re.compile(
+    r"(?:statements?|claims?|assertions?|aussagen?|behauptung|afirmaci[oó]n|afirmação|affirmation|affermazione"
+    r"|утверждение|陈述|说法|判断|명제|진술)(?:[ ]?(?:#|no\.?))?",
+    re.IGNORECASE,
+)
+"""The column with what is true or false."""
+_SAYS_TRUTH = re.compile(
+    r"(?:is it |it is )?(?:true|correct|right)[ ]?\??|true[ ]?(?:/|or)[ ]?false[ ]?\??|t[ ]?/[ ]?f[ ]?\??"
+    r"|(?:the |correct )?answer|key|verdict|wahr(?:/falsch)?[ ]?\??|richtig(?:/falsch)?[ ]?\??"
+    r"|verdadero(?:[ ]?[/o][ ]?falso)?[ ]?\??"
+    r"|verdadeiro(?:[ ]?(?:/|ou)[ ]?falso)?[ ]?\??|vrai(?:[ ]?(?:/|ou)[ ]?faux)?[ ]?\??"
+    r"|vero(?:[ ]?[/o][ ]?falso)?[ ]?\??|верно[ ]?\??|对错|正误|答案|정답",
+    re.IGNORECASE,
+)
+_SAYS_FALSE = re.compile(r"false|incorrect|wrong|falsch|falso|faux|неверно|错", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"why|explanations?|reason(?:ing)?|notes?|comments?|warum|begründung|explicaci[oó]n", re.IGNORECASE
+)
+_TRUE = frozenset(("true", "t", "yes", "y", "correct", "right", "✓", "✔", "✅", "☑", "对", "√", "正确"))
+_FALSE = frozenset(("false", "f", "no", "n", "incorrect", "wrong", "✗", "✘", "❌", "×", "错", "错误"))
+_PAIRS = {"wahr": "falsch", "richtig": "falsch", "verdadero": "falso", "verdadeiro": "falso", "vrai": "faux"}
+_PAIRS |= {"vero": "falso", "верно": "неверно"}
+_FEWEST_STATED = 2
+"""Fewest rows of a table of statements."""
 _CELL = re.compile(r"(?:[^|\\`]|\\.|`[^`|]*`|`)*")
 _BREAK = re.compile(r"<br[ ]?/?>", re.IGNORECASE)
 
@@ -59,7 +83,72 @@ def read_tables(document: Document) -> Draft:
     for stretch, block, columns in _tables(document):
         for line in range(block.first + 2, block.last + 1):
             _add(document, draft, stretch, line, columns)
+    for stretch, block in _free_tables(document):
+        for found in _statements(document, stretch, block):
+            add_question(document, draft, found)
     return draft
+
+
+def _free_tables(document: Document) -> Iterator[tuple[Stretch, Block]]:
+    for stretch in document.layout.stretches:
+        for block in stretch.blocks:
+            if block.kind == "table" and document.free(block.first, block.last):
+                yield stretch, block
+
+
+def _statements(document: Document, stretch: Stretch, block: Block) -> list[FoundQuestion]:
+    """Returns the rows of a table of statements with a column that says which are true, or a column for each of true
+    and false with a mark in one of them; none if a row says something else there."""
+    header = [plain(cell).strip(" :") for cell in _cells(document.source.line(block.first))]
+    states, truth = _first_like(header, _STATES), _first_like(header, _SAYS_TRUTH)
+    wrong, why = _first_like(header, _SAYS_FALSE), _first_like(header, _EXPLAINS)
+    if states is None or truth is None:
+        return []
+    rows: list[FoundQuestion] = []
+    for line in range(block.first + 2, block.last + 1):
+        cells = [*_cells(document.source.line(line)), *("" for _ in header)]
+        said = [plain(cells[at]).strip(" .*_`\ufe0f").lower() for at in (truth, wrong) if at is not None]
+        words = _truth_of_marks(said) if len(said) > 1 else _truth_of_word(said[0])
+        stem = question_line(cells[states])
+        if words is None or not stem.text:
+            return []
+        answer = f"{words}\n{cells[why]}".strip() if why is not None else words
+        number = stem.number or (cells[0].strip(".") if cells[0].strip(".").isdecimal() else "")
+        rows.append(
+            FoundQuestion(
+                first=line,
+                last=line,
+                prompt=stem.text,
+                answer=answer,
+                section=stretch.path,
+                number=number,
+                title="True or false",
+                links=stem.links,
+            )
+        )
+    return rows if len(rows) >= _FEWEST_STATED and any(one.answer for one in rows) else []
+
+
+def _first_like(header: list[str], words: re.Pattern[str]) -> int | None:
+    return next((at for at, cell in enumerate(header) if words.fullmatch(cell)), None)
+
+
+def _truth_of_word(word: str) -> str | None:
+    """Returns what a cell says as `True`, `False` or a word of another language; empty for none, None for another."""
+    if word in _TRUE:
+        return "True"
+    if word in _FALSE:
+        return "False"
+    known = word in _PAIRS or word in _PAIRS.values() or not word or stands_for_nothing(word)
+    return (word if word.isalpha() else "") if known else None
+
+
+def _truth_of_marks(said: list[str]) -> str | None:
+    """Returns `True` or `False` if one of two cells is marked; None for anything else."""
+    first, second = (bool(word) and not stands_for_nothing(word) for word in said)
+    if first == second or len(said[not first]) > 1:
+        return None
+    return "True" if first else "False"
 
 
 _NAMED = ("prompt", "options", "key", "answer", "level", "number")
@@ -102,12 +191,10 @@ def _recipe_columns(recipe: Recipe, header: list[str]) -> _Columns:
 
 
 def _tables(document: Document) -> Iterator[tuple[Stretch, Block, _Columns]]:
-    for stretch in document.layout.stretches:
-        for block in stretch.blocks:
-            if block.kind == "table" and document.free(block.first, block.last):
-                columns = named_columns(_cells(document.source.line(block.first)))
-                if columns and _rows_ask(document, block, columns):
-                    yield stretch, block, columns
+    for stretch, block in _free_tables(document):
+        columns = named_columns(_cells(document.source.line(block.first)))
+        if columns and _rows_ask(document, block, columns):
+            yield stretch, block, columns
 
 
 def named_columns(header: list[str]) -> _Columns | None:

@@ -28,7 +28,13 @@ from questions.repairs.numbering import (
     with_keycap_numbers,
     with_spaces,
 )
-from questions.repairs.options import with_css_letters, with_own_letters, with_repeated_options, with_unfenced_options
+from questions.repairs.options import (
+    with_check_boxes,
+    with_css_letters,
+    with_own_letters,
+    with_repeated_options,
+    with_unfenced_options,
+)
 from questions.repairs.wide_lines import with_plain_lines
 
 if TYPE_CHECKING:
@@ -56,6 +62,7 @@ _REPAIRS = (
     with_repeated_options,
     with_answer_labels,
     with_unfenced_options,
+    with_check_boxes,
     with_own_letters,
     with_keycap_numbers,
     with_bare_numbers,

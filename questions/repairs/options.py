@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.wording.stems import asks_to_choose, ends_asking
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from questions.source import Source
 
 
@@ -205,3 +208,61 @@ def _letter(lines: list[str], first: int, last: int) -> bool:
         lines[at] = f"{found['indent']}{letter}. {lines[at][found.end() :]}"
     lines[first] = lines[last] = ""
     return True
+
+
+# Gives lists below what asks to choose, in which a sign says of each item whether it is right, the form of check boxes:
+# `✓ view` above `✗ clone`. In a quiz, a caret before the right items of each list does the same: `- ^view`.
+
+_RIGHT_SIGNS = "✅✔✓☑"
+_WRONG_SIGNS = "❌✗✘✖"
+_SIGNED_ITEM = re.compile(
+    rf"(?P<lead>[ \t]{{0,8}}(?:(?:[-*+]|\d{{1,2}}[.)])[ ]+)?)(?P<sign>[{_RIGHT_SIGNS}{_WRONG_SIGNS}])\ufe0f?[ ]*"
+    r"(?P<text>\S.*)"
+)
+_ITEM_SIGNED = re.compile(
+    rf"(?P<lead>[ \t]{{0,8}}(?:[-*+]|\d{{1,2}}[.)])[ ]+)(?P<text>[^{_RIGHT_SIGNS}{_WRONG_SIGNS}]+?)[ ]*"
+    rf"(?P<sign>[{_RIGHT_SIGNS}{_WRONG_SIGNS}])\ufe0f?[ ]*"
+)
+_CARET_ITEM = re.compile(r"(?P<lead>[ \t]{0,8}[-*+][ ]+)(?P<sign>\^)[ ]*(?P<text>[^\s^].*)")
+_PLAIN_ITEM = re.compile(r"(?P<lead>[ \t]{0,8}[-*+][ ]+)(?P<sign>)(?P<text>\S.*)")
+_FEWEST_CARETS = 2
+
+
+def with_check_boxes(source: Source) -> Source:
+    """Returns the document with check boxes before the items of such lists. Programs stay as they are."""
+    changed: dict[int, str] = {}
+    if any(sign in line for line in source.lines for sign in _RIGHT_SIGNS):
+        for asked, run in _signed_runs(source, (_SIGNED_ITEM, _ITEM_SIGNED)):
+            right = [item["sign"] in _RIGHT_SIGNS for _, item in run]
+            if any(right) and not all(right) and asks_to_choose(asked):
+                changed |= {at: _boxed(item, checked) for (at, item), checked in zip(run, right, strict=True)}
+    if any("- ^" in line or "* ^" in line for line in source.lines):
+        runs = [
+            run
+            for asked, run in _signed_runs(source, (_CARET_ITEM, _PLAIN_ITEM))
+            if 0 < sum(bool(item["sign"]) for _, item in run) < len(run) and ends_asking(asked)
+        ]
+        if len(runs) >= _FEWEST_CARETS:
+            changed |= {at: _boxed(item, bool(item["sign"])) for run in runs for at, item in run}
+    return source.with_lines(changed) if changed else source
+
+
+def _boxed(item: re.Match[str], checked: bool) -> str:
+    lead = item["lead"] if item["lead"].strip() else f"{item['lead']}- "
+    return f"{lead}[{'x' if checked else ' '}] {item['text']}"
+
+
+def _signed_runs(
+    source: Source, forms: tuple[re.Pattern[str], ...]
+) -> Iterator[tuple[str, list[tuple[int, re.Match[str]]]]]:
+    """Yields the lines of each list that have one of the forms, with the line above the list."""
+    run: list[tuple[int, re.Match[str]]] = []
+    above = ""
+    for at, line in (*lines_outside_programs(source.lines), (len(source.lines), ".")):
+        item = next((found for form in forms if (found := form.fullmatch(line))), None)
+        if item:
+            run.append((at, item))
+        elif line.strip():
+            if 2 <= len(run) <= _MOST_OPTIONS:
+                yield above, run
+            run, above = [], line

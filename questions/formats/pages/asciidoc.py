@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from questions.wording.labels import ANSWER_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -31,6 +33,16 @@ _LINK = re.compile(
 _MACRO = re.compile(r"(?:kbd|btn|menu|footnote):(?P<target>[^\s\[\]]{0,100})\[(?P<text>[^\[\]]{0,200})\]")
 _VERBATIM = ("-", ".", "`", "+")
 """First signs of the delimiters around what is shown as it is."""
+_LETTERED = re.compile(r"(?:[^,]*,)?[ ]*(?:lower|upper)(?:alpha|latin)\b.*", re.IGNORECASE)
+"""What is in brackets above a list that is shown with letters."""
+_KEY = re.compile(
+    rf"(?m)^[ \t]*(?:[*_]{{0,2}}(?:{ANSWER_WORDS})[*_]{{0,2}}[ ]?[:：][*_]{{0,2}}"
+    rf"|\.(?:{ANSWER_WORDS})[ ]*\n(?:={{4,}}\n)?)[ ]*"
+    r"[(]?[a-h](?:[ ]?(?:,|and|&)[ ]?[a-h])*[).]?[ \t]*$",
+    re.IGNORECASE,
+)
+"""An answer that is nothing but letters."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LIKELY = re.compile(r"(?m)^(?:\[source\b[^\]\n]{0,200}\]|:[\w-]+:[ \t]|={2,5}[ \t]+\S|\[NOTE\]|\|===)")
 _FEWEST_LIKELY = 3
 
@@ -45,21 +57,27 @@ def is_asciidoc(text: str) -> bool:
 
 def markdown_of_asciidoc(text: str) -> str:
     """Returns an AsciiDoc document as Markdown with as many lines: titles, lists, programs, bold text, links."""
-    lines = text.split("\n")
-    return "\n".join(_Rewriter(lines).rewritten())
+    lettered = _KEY.search(text) is not None
+    return "\n".join(_Rewriter(text.split("\n"), lettered=lettered).rewritten())
 
 
 class _Rewriter:
     """State while lines are rewritten: the list that is open, and what the next block is."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], *, lettered: bool) -> None:
         self.lines = lines
+        self.lettered = lettered
+        """Whether answers name the letters that lists of the second depth are shown with."""
+        self.letters = False
+        """Whether the next list is shown with letters."""
         self.marks: list[str] = []
         """Markers of the items around the current line, outermost first."""
         self.widths: list[int] = []
         """Width of each of these markers in Markdown."""
         self.counts: list[int] = []
         """Number of items so far at each depth."""
+        self.alphabetic: set[str] = set()
+        """Markers of the open lists that are shown with letters."""
         self.language: str | None = None
         """Language of the program in the next block; None if it is not a program."""
         self.attached = False
@@ -121,6 +139,7 @@ class _Rewriter:
             self.attached = True
             return ""
         if block := _BLOCK.fullmatch(line):
+            self.letters = _LETTERED.fullmatch(block["inside"]) is not None
             language = _LANGUAGE.match(block["inside"])
             self.language = language["language"] if language else "" if block["inside"].startswith("source") else None
             return ""
@@ -131,7 +150,9 @@ class _Rewriter:
         if item := _ITEM.fullmatch(line):
             return self._item(item["marks"], item["text"])
         if title := _BLOCK_TITLE.fullmatch(line):
-            return f"**{_inline(title['text'])}**"
+            if self.marks and not self.attached and self._stands_apart(number):
+                self.marks, self.widths, self.counts = [], [], []
+            return f"{self._indent()}**{_inline(title['text'])}**"
         if term := _TERM.fullmatch(line):
             said = f" {_inline(term['text'])}" if term["text"] else ""
             colon = "" if term["term"].endswith("?") else ":"
@@ -147,6 +168,13 @@ class _Rewriter:
         at = self.marks.index(marks) if marks in self.marks else len(self.marks)
         count = self.counts[at] + 1 if at < len(self.counts) else 1
         marker = f"{count}. " if marks.startswith(".") else "- "
+        if count == 1:
+            self.alphabetic = {*(one for one in self.alphabetic if one in self.marks[:at])}
+            if marks.startswith(".") and (self.letters or (self.lettered and marks == "..")):
+                self.alphabetic.add(marks)
+            self.letters = False
+        if marks in self.alphabetic and count <= len(_LETTERS):
+            marker = f"{_LETTERS[count - 1]}) "
         self.marks, self.widths, self.counts = self.marks[:at], self.widths[:at], self.counts[:at]
         shown = f"{self._indent()}{marker}{_inline(text)}"
         self.marks.append(marks)

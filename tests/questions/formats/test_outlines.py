@@ -1,9 +1,12 @@
-"""Lists of terms in Org, whose descriptions begin in the next line."""
+"""Lists of terms in Org, described in the next line, and lists of AsciiDoc that are shown with letters."""
 
 from __future__ import annotations
 
+import pytest
+
 from questions import read_bank
 from questions.formats.pages.outlines import markdown_of_org
+from tests.questions.formats.readings import read_as
 
 
 def test_the_mark_behind_a_term_is_no_part_of_its_description() -> None:
@@ -39,3 +42,34 @@ def test_words_behind_the_end_of_a_block_do_not_leave_it_open() -> None:
         "What is a stride?",
         "What is a view?",
     ]
+
+
+CHOICES = [
+    "Which of these share memory? | + view | - clone | + transpose",
+    "Which of these are optimizers? | - ReLU | + Adam | + SGD",
+]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "== {asked}\n\n* [{marks[0]}] {one}\n* [{marks[1]}] {two}\n* [{marks[2]}] {three}\n",
+        ". {asked}\n.. {one}\n.. {two}\n.. {three}\n+\nAnswer: {letters}\n",
+        "== {asked}\n\n[upperalpha]\n. {one}\n. {two}\n. {three}\n\n.Answer\n[%collapsible]\n====\n{letters}\n====\n",
+        "== {asked}\n\n[loweralpha]\n. {one}\n. {two}\n. {three}\n\n*Answer:* {letters}\n",
+    ],
+)
+def test_asciidoc_shows_letters_that_answers_name(form: str) -> None:
+    text = "= Quiz\n\n" + "\n".join(
+        form.format(asked=asked, one=one, two=two, three=three, marks=marks, letters=letters)
+        for asked, one, two, three, marks, letters in (
+            ("Which of these share memory?", "view", "clone", "transpose", "x x", "a, c"),
+            ("Which of these are optimizers?", "ReLU", "Adam", "SGD", " xx", "b and c"),
+        )
+    )
+    assert read_as("quiz.adoc", text) == CHOICES
+
+
+def test_asciidoc_steps_stay_numbered() -> None:
+    text = "= Quiz\n\n" + "".join(f". What is step {n}?\n.. Open it.\n.. Close it.\n\n" for n in (1, 2, 3))
+    assert read_as("quiz.adoc", text) == [f"What is step {n}? | = 1. Open it.\n2. Close it." for n in (1, 2, 3)]

@@ -35,7 +35,7 @@ def test_difficulty_and_tags_are_no_part_of_the_question(form: str) -> None:
 
 def test_fields_behind_a_key_are_no_explanation() -> None:
     text = "".join(
-        f"**Question {n}:** What is {n}?\n\nA) One\nB) Two\n\n**Answer:** B\n**Topic:** numbers\n**Difficulty:** Easy\n\n"
+        f"**Question {n}:** What is {n}?\n\nA) One\nB) Two\n\n**Answer:** B\n**Topic:** maths\n**Difficulty:** Easy\n\n"
         for n in (1, 2)
     )
     assert read_as("quiz.md", text) == ["What is 1? | - One | + Two", "What is 2? | - One | + Two"]
@@ -43,7 +43,8 @@ def test_fields_behind_a_key_are_no_explanation() -> None:
 
 def test_what_an_answer_says_of_its_subject_stays() -> None:
     said = "Type: supervised\nCategory: regression"
-    text = f"## What is ridge?\n\n{said}\n\n## What is k-means?\n\nTopic: clusters.\n\n## What does a level cost?\n\n```\ntags: 1\n```\n"
+    first, last = "Topic: clusters.", "```\ntags: 1\n```"
+    text = f"## What is ridge?\n\n{said}\n\n## What is k-means?\n\n{first}\n\n## What is it?\n\n{last}\n"
     assert [one.answer for one in read_bank(text, name="quiz.md").bank.questions] == [
         said,
         "Topic: clusters.",
@@ -53,12 +54,12 @@ def test_what_an_answer_says_of_its_subject_stays() -> None:
 
 def test_the_line_that_asks_below_a_title_belongs_to_the_question() -> None:
     text = "".join(
-        f"### Q: Why is {name} slow?\n\n**Difficulty:** Easy\n**Question:** Your {name} takes a day. Where do you look?\n"
-        "**A strong answer:**\n\n- Measures first.\n\n"
+        f"### Q: Why is {name} slow?\n\n**Level:** Easy\n**Question:** The {name} takes a day. Where do you look?\n"
+        "**A strong answer:**\n\n- Measures.\n\n"
         for name in ("training", "loading")
     )
     assert read_as("quiz.md", text) == [
-        f"Why is {name} slow?\n\nYour {name} takes a day. Where do you look? | = **A strong answer:**\n\n- Measures first."
+        f"Why is {name} slow?\n\nThe {name} takes a day. Where do you look? | = **A strong answer:**\n\n- Measures."
         for name in ("training", "loading")
     ]
 
@@ -97,7 +98,6 @@ def test_words_that_say_which_question_it_is_are_no_part_of_it(word: str) -> Non
 
 
 def test_words_that_end_like_a_word_for_questions_stay() -> None:
-    text = "## Voici des listes alphabétiques. Quelle étape les convertit ?\n\nA) L'ajustement\nB) L'encodage\n\nRéponse : B\n"
-    assert read_as("quiz.md", text) == [
-        "Voici des listes alphabétiques. Quelle étape les convertit ? | - L'ajustement | + L'encodage"
-    ]
+    asked = "Voici des listes alphabétiques. Quelle étape les convertit ?"
+    text = f"## {asked}\n\nA) L'ajustement\nB) L'encodage\n\nRéponse : B\n"
+    assert read_as("quiz.md", text) == [f"{asked} | - L'ajustement | + L'encodage"]
