@@ -26,6 +26,8 @@ from sandbox.values import Caps, Value
 _CAPS = Caps(total=64 * 1024 * 1024, items=10**6)
 _MAX_OPERATIONS = 100_000
 """Maximum number of operations a case. Every result is kept until its end."""
+_MAX_REPEATED = 10**8
+"""Maximum size of what `repeat_interleave` returns."""
 _EMPTY = ("empty", "empty_like", "new_empty")
 """Made with zeros here: memory that was in use may hold numbers that are withheld."""
 _NUMBERS = ("_local_scalar_dense", "equal")
@@ -155,7 +157,10 @@ class Operations:
             if any(one.is_complex() for one in secret):  # two numbers
                 self._read()
         try:
+            if name == "repeat_interleave":
+                real, named = [_checked_repeats(real[0])], {}
             result = operation(*real, **named)
+            _refuse_foreign_memory(result)
         except Exception as problem:
             if not secret:
                 raise
@@ -244,6 +249,23 @@ def _shows_data(operation: Any, given: dict[str, Any], secret: list[torch.Tensor
         masks = [one for one in _tensors_in(given.get("indices")) if one.dtype in (torch.bool, torch.uint8)]
         return any(mask is one for mask in masks for one in secret)
     return bool({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & set(operation.tags))
+
+
+def _checked_repeats(repeats: torch.Tensor) -> torch.Tensor:
+    """Returns how often to repeat each place. Raises RuntimeError for what torch would write outside its memory for:
+    it believes a size that is passed, and a sum that is too large for its integers."""
+    if repeats.numel() and (repeats.min() < 0 or repeats.double().sum() > _MAX_REPEATED):
+        raise RuntimeError("repeats must be numbers from 0, and not too many")
+    return repeats
+
+
+def _refuse_foreign_memory(result: Any) -> None:
+    """Raises RuntimeError for a view that reaches beyond its memory: torch makes some without a look at the size."""
+    for one in _tensors_in(result):
+        reach = [(size - 1) * stride for size, stride in zip(one.shape, one.stride(), strict=True)]
+        last = one.storage_offset() + sum(reach) + 1
+        if 0 not in one.shape and last * one.element_size() > one.untyped_storage().nbytes():
+            raise RuntimeError("a view beyond the memory of its tensor")
 
 
 def _without_numbers(text: str, given: dict[str, Any]) -> str:

@@ -215,6 +215,34 @@ def test_empty_memory_holds_nothing_that_was_there(name: str) -> None:
         assert torch.equal(found, torch.zeros(1000))
 
 
+@pytest.mark.parametrize(("size", "stride"), [(17, 1), (16, 2), (2, 2**62)])
+def test_a_view_cannot_reach_beyond_its_memory(size: int, stride: int) -> None:
+    """Beyond it are the withheld numbers, the driver's counters, and whatever else this process has."""
+    log = Log(torch.ones(16))
+    own = log.ask("zeros", "default", ("list", [("plain", 16)]))
+    with pytest.raises(RuntimeError, match="beyond the memory of its tensor"):
+        log.ask("_reshape_alias", "default", own, ("list", [("plain", size)]), ("list", [("plain", stride)]))
+    folded = log.ask("_reshape_alias", "default", own, sizes(4, 4), sizes(4, 1))
+    assert log.operations.result(folded).shape == (4, 4), "as torch asks for it in `reshape`"
+
+
+def sizes(*numbers: int) -> Value:
+    return ("list", [("plain", number) for number in numbers])
+
+
+@pytest.mark.parametrize("repeats", [[3_000_000, -2_999_990], [2**62] * 4, [2**63 - 1, 2**63 - 1, 12]])
+@pytest.mark.parametrize("size", [{"output_size": ("plain", 10)}, {}])
+def test_repeats_are_not_written_beyond_the_size_that_an_answer_states(repeats: list[int], size: Any) -> None:
+    with pytest.raises(RuntimeError, match="repeats must be numbers from 0"):
+        Log(torch.ones(1)).ask("repeat_interleave", "Tensor", ("plain", torch_value(repeats)), **size)
+
+
+def test_a_stated_size_of_repeats_changes_nothing() -> None:
+    log = Log(torch.ones(1))
+    found = log.ask("repeat_interleave", "Tensor", ("plain", torch_value([2, 0, 1])), output_size=("plain", 2**40))
+    assert log.operations.result(found).tolist() == [0, 0, 2]
+
+
 @pytest.mark.parametrize(
     "described", [("withheld", 99), ("withheld", -1), ("withheld", "0"), ("dtype", "ones"), ("x",)]
 )
