@@ -62,3 +62,22 @@ def part_title_lines(source: Source) -> frozenset[int]:
         for number, line in enumerate(source.lines, 1)
         if (line[:2] in ("**", "__") or line[:1].isdecimal() or line[:1].isupper()) and is_part_title(line)
     )
+
+
+_CLARIFIES = re.compile(
+    r"(?:\d{1,2}[.):]?[ ]|step[ ]\d{1,2}[ ]?[.:–—-][ ]?)?"
+    r"(?:(?:ask|some|possible|key|sample|example|good|start with)[ ]){0,2}"
+    r"(?:clarif(?:ying|ication)[ ](?:the[ ])?(?:questions?|requirements?|points?|problem|phase)|clarifications?|clarify"
+    r"(?:[ ](?:the[ ])?(?:requirements?|problem|scope))?"
+    r"|questions?[ ](?:to|you (?:can|could|should|might)|i(?:'d| would))[ ](?:ask|clarify)"
+    r"(?:[ ](?:(?:the|your|an)[ ])?(?:interviewer|them|first|before))?"
+    r"|уточняющие[ ]вопросы|澄清(?:问题|需求)|preguntas[ ]aclaratorias|perguntas[ ]de[ ]esclarecimento|rückfragen)"
+    r"(?:[ ]?[(（][^()（）]{1,40}[)）])?[ ]?[:：]?",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def asks_back(text: str) -> bool:
+    """Returns whether a title announces what a candidate would ask about a task: `Clarifying questions`."""
+    return len(text) <= _LONGEST and _CLARIFIES.fullmatch(plain(text).strip(" *_#")) is not None

@@ -84,11 +84,33 @@ def _is_answered(document: Document, start: Start) -> bool:
     return not _holds_others(document, start) and not _states_a_problem(start)
 
 
+_DIAGNOSIS = re.compile(
+    r"(?:[-*+][ ])?(?P<mark>\*\*|__)(?:(?:common|possible|likely|root)[ ])?"
+    r"(?:symptoms?|causes?|error(?:[ ]message)?|issue|diagnosis|síntomas?|sintomas?|causas?|symptome?s?|ursachen?"
+    r"|симптомы?|причин[аы]|症状|原因|现象)[ ]?(?:[:：](?P=mark)|(?P=mark)[ ]?[:：]?)",
+    re.IGNORECASE,
+)
+"""What is said of a fault before its solution."""
+_FAULTS = re.compile(
+    r"trouble[ -]?shooting|(?:common|known|typical|frequent)[ ](?:issues|problems|errors|pitfalls|mistakes|failures)"
+    r"|debugging[ ]guide|fehlerbehebung|solución de problemas|dépannage|常见(?:问题与解决|错误)|故障排除",
+    re.IGNORECASE,
+)
+
+
+def _titles_faults(start: Start) -> bool:
+    """Returns whether a heading below `Troubleshooting` names a fault."""
+    return any(_FAULTS.search(heading.text) for heading in start.headings)
+
+
 def _states_a_problem(start: Start) -> bool:
-    """Returns whether a line such as `**Problem**` below a heading is above text that asks nothing, as in notes."""
+    """Returns whether a heading names a fault and its solution, as in notes: a line such as `**Problem**` is above text
+    that asks nothing, or one such as `**Symptoms:**` above the answer."""
     if start.asks or start.number or start.stem.labeled or start.answer is None:
         return False
     before = [block for block in start.body if block.first < start.answer.first]
+    if any(_DIAGNOSIS.match(block.text) for block in before) or _titles_faults(start):
+        return True
     for over, block in pairwise(before):
         if only_announces_question(over.text) and not is_question_word(over.text):
             return not asks_or_demands(block.text)

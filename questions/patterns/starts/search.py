@@ -24,6 +24,7 @@ from questions.wording.labels import (
     is_question_word,
     only_announces_question,
 )
+from questions.wording.part_titles import asks_back
 from questions.wording.stems import (
     QuestionLine,
     ends_asking,
@@ -178,6 +179,8 @@ def _headings(document: Document) -> Iterator[Start]:
         heading = section.heading
         if depths[heading.first] > 6:
             continue
+        if asks_back(heading.text):
+            continue
         level = heading.level
         if (counted := _below_count(document, section)) is not None:
             section, level = counted, section.above[-1].level + 1
@@ -298,7 +301,11 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 def _items(document: Document, stretch: Stretch) -> Iterator[Start]:
     taken = 0
+    if stretch.headings and asks_back(stretch.headings[-1].text):
+        return
     for index, block in enumerate(stretch.blocks):
+        if index and stretch.blocks[index - 1].kind == "paragraph" and asks_back(stretch.blocks[index - 1].text):
+            continue
         # A list below a numbered item may already be part of its answer.
         if block.kind == "list" and block.first > taken and not _offers(document, block):
             for start in _of_list(document, stretch, block, index):

@@ -147,3 +147,42 @@ def test_a_heading_struck_out_is_no_question_and_in_no_answer(struck: str) -> No
     questions = read(text.replace(struck, "~~A copy.~~ Or not.").replace("a hook", "~~a call~~ a hook")).bank.questions
     assert "~~A copy.~~ Or not." in (questions[0].answer or "")
     assert questions[1].prompt == "What is ~~a call~~ a hook?"
+
+
+FAULTS = (
+    ("Loss is NaN", "The rate is too high.", "Lower it."),
+    ("Out of memory", "The batch is too large.", "Halve it."),
+)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "## {name}\n\n**Symptoms:** It stops.\n\n**Cause:** {cause}\n\n**Solution:** {cure}\n",
+        "### Issue {n}: {name}\n\n**Symptom**: It stops.\n\n**Solution**:\n\n{cure}\n",
+        "### Problem: {name}\n\n**Solution:** {cure}\n",
+    ],
+)
+def test_faults_and_their_cures_are_no_questions(form: str) -> None:
+    faults = (form.format(n=n, name=name, cause=cause, cure=cure) for n, (name, cause, cure) in enumerate(FAULTS, 1))
+    assert read("# Training\n\n## Troubleshooting\n\n" + "\n".join(faults)).bank.questions == ()
+
+
+def test_faults_that_ask_are_questions() -> None:
+    text = "".join(
+        f"## Why {name}?\n\n**Symptoms:** It stops.\n\n**Solution:** {cure}\n\n"
+        for name, cure in (("is the loss NaN", "Lower the rate."), ("is memory full", "Halve the batch."))
+    )
+    assert [one.answer for one in read(text).bank.questions] == ["Lower the rate.", "Halve the batch."]
+
+
+@pytest.mark.parametrize(
+    "title", ["### Clarifying questions", "### 1. Questions to ask the interviewer", "**Clarify:**"]
+)
+def test_what_candidates_ask_back_is_no_question(title: str) -> None:
+    text = "".join(
+        f"## Design {name}\n\n{title}\n\n- What is its scale?\n- How many users are there?\n- Is it fast?\n\n"
+        "### A sketch\n\nTwo towers.\n\n"
+        for name in ("a feed", "a search", "a cache")
+    )
+    assert read(text).bank.questions == ()
