@@ -14,6 +14,7 @@ from questions.repairs.keys import with_bare_keys, with_key_headings, with_key_l
 from questions.repairs.labels import (
     with_answer_labels,
     with_answers_labeled,
+    with_field_labels,
     with_label_letters,
     with_labeled_sides,
     with_plain_labels,
@@ -54,6 +55,7 @@ def repaired(source: Source) -> Source:
 
 _REPAIRS = (
     with_unquoted_lines,
+    with_field_labels,
     with_labeled_sides,
     with_question_labels,
     with_plain_labels,

@@ -260,6 +260,49 @@ def _has_cards(source: Source) -> bool:
     return {"Q:", "A:"} <= {line[:2] for line in source.lines}
 
 
+# Gives fields such as `@question …` above `@option …` and `@answer …` the form of labels and lettered options.
+
+_FIELD = re.compile(
+    rf"@(?:(?P<asks>{QUESTION_WORDS})|(?P<offers>options?|choices?)|(?P<says>a|{ANSWER_WORDS}|correct)"
+    r"|(?P<why>explanation|explain|rationale|hint)|(?P<tells>tags?|difficulty|level|topic)|(?P<ends>end|e))"
+    r"(?:[ ]?[:=](?=\s|$)[ ]*|[ \t]+|$)(?P<text>.*)",
+    re.IGNORECASE,
+)
+_FEWEST_FIELDS = 2
+"""Fewest questions with an answer in such fields."""
+_OPTION_LETTERS = "ABCDEFGHIJ"
+
+
+def with_field_labels(source: Source) -> Source:
+    """Returns the document with labels instead of the names of fields, if several questions have their answers in
+    them. An answer that is a number becomes a letter where the numbers show whether they count from 0 or 1."""
+    found = {at: field for at, line in enumerate(source.lines) if line[:1] == "@" and (field := _FIELD.fullmatch(line))}
+    asking = sum(bool(field["asks"]) for field in found.values())
+    saying = {at: field for at, field in found.items() if field["says"]}
+    if asking < _FEWEST_FIELDS or len(saying) < _FEWEST_FIELDS:
+        return source
+    changed: dict[int, str] = {}
+    numbers: list[tuple[int, int, int]] = []  # line, number and how many options are above
+    options = 0
+    for at, field in found.items():
+        options = 0 if field["asks"] else options + bool(field["offers"])
+        text = field["text"].strip()
+        if field["offers"] and text and options <= len(_OPTION_LETTERS):
+            changed[at] = f"{_OPTION_LETTERS[options - 1]}) {text}"
+        elif field["tells"]:
+            changed[at] = f"**{field['tells'].capitalize()}:** {text}" if text else ""
+        elif not field["offers"]:
+            word = "Question" if field["asks"] else "Answer" if field["says"] else "Explanation"
+            changed[at] = "" if field["ends"] else f"**{word}:** {text}".rstrip()
+            numbers += [(at, int(text), options)] if field["says"] and text.isdecimal() and len(text) == 1 else []
+    base = 0 if any(not number for _, number, _ in numbers) else 1
+    if not base or any(number == count for _, number, count in numbers):
+        for at, number, count in numbers:
+            if base <= number < count + base:
+                changed[at] = f"**Answer:** {_OPTION_LETTERS[number - base]}"
+    return source.with_lines(changed)
+
+
 # Recognizes labels of one letter that only a language explains: `S: …` and `C: …` for *soru* and *cevap*.
 #
 # One such letter says nothing; that a document has many of them, each with the other in the next line, does.

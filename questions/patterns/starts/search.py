@@ -85,6 +85,8 @@ def _labels(document: Document) -> Iterator[Start]:
             label = asked[place]
             end = _first_of(document, asked[following]) - 1 if following < len(asked) else body[-1].last
             within = without_separators(_between(body, label.line, end))
+            if following == len(asked) and place != places[0]:
+                within = _up_to_new_section(within, body, asked[places[0]].line, label.line)
             heading = section.heading if section and alone and _right_below(document, section, label) else None
             above = _first_of(document, label)
             number = label.number or (question_line(document.source.line(above)).number if above < label.line else "")
@@ -103,6 +105,15 @@ def _labels(document: Document) -> Iterator[Start]:
                 label=label,
                 document=document,
             )
+
+
+def _up_to_new_section(within: tuple[Block, ...], body: tuple[Block, ...], first: int, last: int) -> tuple[Block, ...]:
+    """Returns the blocks of the last question up to a heading, if those before have none: another section begins."""
+    before = _between(body, first, last - 1)
+    heading = next((index for index, block in enumerate(within) if index and block.kind == "heading"), 0)
+    if not heading or any(block.kind == "heading" for block in before):
+        return within
+    return without_separators(within[:heading])
 
 
 def _up_to_choice(start: Start, lines: list[Start]) -> Start:

@@ -136,3 +136,36 @@ def test_labels_in_further_languages(question: str, answer: str, key: str) -> No
     text = "".join(f"{n}. What is {one}?\n\n{options}\n   {key}: b\n\n" for n, one in enumerate(TOPICS, 1))
     keyed = read_bank(text, name="a.md").bank.questions
     assert [[option.right for option in one.options] for one in keyed] == [[False, True]] * len(TOPICS)
+
+
+def fields(first: str, second: str) -> str:
+    return (
+        f"@question Which call copies?\n@option view\n@option clone\n@answer {first}\n@difficulty Easy\n\n"
+        f"@question: Which call joins?\n@option cat\n@option view\n@option clone\n@answer: {second}\n@end\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "right"),
+    [
+        ("b", "A", ("clone", "cat")),
+        ("clone", "cat", ("clone", "cat")),
+        ("2", "1", ("clone", "cat")),
+        ("1", "0", ("clone", "cat")),
+        # Nothing shows whether the numbers count from 0 or 1.
+        ("1", "1", ("", "")),
+    ],
+)
+def test_fields_with_a_sign_before_their_names(first: str, second: str, right: tuple[str, str]) -> None:
+    questions = read_bank(fields(first, second), name="quiz.txt").bank.questions
+    assert [one.prompt for one in questions] == ["Which call copies?", "Which call joins?"]
+    assert [len(one.options) for one in questions] == [2, 3]
+    assert tuple(" ".join(option.text for option in one.options if option.right) for one in questions) == right
+
+
+def test_a_section_below_the_last_answer_is_no_part_of_it() -> None:
+    cards = [(f"What is {name}?", f"It is {name}.") for name in ("a view", "a leaf", "a hook")]
+    text = "# Cards\n\n" + "".join(f"**Q:** {asked}\n**A:** {said}\n\n" for asked, said in cards)
+    text += "## For Anki\n\n```\n" + "".join(f"{asked};{said}\n" for asked, said in cards) + "```\n"
+    questions = read_bank(text, name="cards.md").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == cards
