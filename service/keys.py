@@ -1,8 +1,8 @@
 """`python -m service.keys STORE --service FOLDER --database FOLDER --monitor FOLDER --bot PLATFORM=FOLDER...`: creates
 the secrets that the parts of one deployment share. Prints no secret.
 
-STORE keeps every secret and is mounted nowhere else; each other folder gets what its part needs. Existing secrets are
-kept: to change one, delete its file in STORE and run this again.
+STORE keeps every secret and is mounted nowhere else; each other folder gets what its part needs. Missing folders are
+created, and existing secrets are kept: to change one, delete its file in STORE and run this again.
 
 The tokens can be rotated while everything runs, because processes watch their files: `--rotate` adds new ones, which
 bots and services send from then on; `--retire` makes the service refuse all but the newest. Wait a quarter of an hour
@@ -122,6 +122,7 @@ def _give_bots(folders: Folders) -> None:
 
 
 def _write(path: Path, secret: str) -> None:
+    path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
     # Write and rename, so that an interruption never leaves half a secret.
     new = path.with_name(f".{path.name}")
     new.unlink(missing_ok=True)
@@ -159,12 +160,16 @@ def main() -> None:
     arguments = parser.parse_args()
     bots = dict(arguments.bot)
     folders = Folders(arguments.store, arguments.service, arguments.database, arguments.monitor, bots)
-    created = make_keys(folders)
-    message = f"Created: {', '.join(created)}" if created else "Every secret exists already"
-    if arguments.rotate:
-        message = f"Added new tokens; {rotate(folders)} of each are valid until --retire"
-    elif arguments.retire:
-        message = f"Older tokens removed: {retire(folders)} of each"
+    try:
+        created = make_keys(folders)
+        message = f"Created: {', '.join(created)}" if created else "Every secret exists already"
+        if arguments.rotate:
+            message = f"Added new tokens; {rotate(folders)} of each are valid until --retire"
+        elif arguments.retire:
+            message = f"Older tokens removed: {retire(folders)} of each"
+    except OSError as problem:
+        place = problem.filename or arguments.store
+        parser.exit(2, f"service.keys: {place} cannot be used: {problem.strerror}. Check its owner and its space.\n")
     sys.stdout.write(f"{message}\n")
 
 

@@ -61,6 +61,13 @@ def test_every_part_gets_what_it_needs_and_nothing_else(folders: Folders) -> Non
     assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o440}
 
 
+def test_missing_folders_are_created_for_their_owner_and_group(tmp_path: Path) -> None:
+    folders = Folders(tmp_path / "keys/store", tmp_path / "keys/service", bots={"web": tmp_path / "keys/web"})
+    make_keys(folders)
+    assert contents(folders.bots["web"])["link_secret"] == contents(folders.store)["link_secret"]
+    assert {stat.S_IMODE(folder.stat().st_mode) & 0o007 for folder in (folders.store, folders.service)} == {0}
+
+
 def test_existing_keys_are_kept(folders: Folders) -> None:
     make_keys(folders)
     before = contents(folders.store)
@@ -126,3 +133,7 @@ def test_no_secret_is_printed_and_a_wrong_platform_is_named(folders: Folders) ->
         assert not [secret for secret in secrets if secret in ended.stdout + ended.stderr]
     wrong = subprocess.run([*words, "--bot", "teams=/tmp"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and "'teams=/tmp' is not PLATFORM=FOLDER" in wrong.stderr
+    words[3] = str(folders.store / "token_key")
+    wrong = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and wrong.stderr.startswith(f"service.keys: {words[3]}"), wrong.stderr
+    assert "Traceback" not in wrong.stderr
