@@ -131,6 +131,7 @@ async def _bot_web(settings: BotSettings, links_only: bool) -> None:
         async with contextlib.AsyncExitStack() as stack:
             client = await stack.enter_async_context(service_client(settings))
             await stack.enter_async_context(metrics_page(settings))
+            await stack.enter_async_context(send_heartbeats())
             hosts = settings.web_hosts.split()
             if links_only:
                 address = await stack.enter_async_context(serve_web_editor(client, listener, settings, hosts))

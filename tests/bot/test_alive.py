@@ -1,4 +1,4 @@
-"""A bot's container is known to live: it touches the file that the health check of compose looks at."""
+"""A bot's container is known to live: it touches the file that the probes of Compose and the chart look at."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ UNREACHABLE = "http://127.0.0.1:9/"
 CHATS = {
     "discord": {"DISCORD_TOKEN": "a.b.c", "DISCORD_API_URL": UNREACHABLE},
     "slack": {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": UNREACHABLE},
+    "web": {"DAILYGRAD_WEB_PORT": "0"},
 }
 
 
