@@ -191,12 +191,21 @@ def test_a_second_shard_of_discord_differs_in_its_number_and_its_data() -> None:
     assert one == two
 
 
+def test_the_database_takes_connections_of_every_process_that_the_manual_starts() -> None:
+    """docs/scaling.md names 30 for each process, and 10 more."""
+    (scaled,) = re.findall(r"^docker compose up (--scale .*)$", (ROOT / "docs/operating.md").read_text(), re.M)
+    counts = {part: int(count) for part, count in re.findall(r"--scale (\w+)=(\d+)", scaled)}
+    taken = SERVICES["postgres"]["command"][-1]
+    assert int(re.search(r":-(\d+)\}", taken)[1]) >= 30 * (counts["service"] + counts["worker"]) + 10  # type: ignore[index]
+
+
 def test_wal_archiving_adds_to_the_database_and_takes_nothing_away() -> None:
     plain, archiving = read_by_compose()["postgres"], read_by_compose("-f", POINT_IN_TIME)["postgres"]
     mounted = {one["target"] for one in archiving["volumes"]}
     assert mounted - {one["target"] for one in plain["volumes"]} == {"/point_in_time.sh", "/archive"}
     assert 'archive_command=sh /point_in_time.sh wal "%p" %f' in archiving["command"]
     assert archiving["entrypoint"][2].endswith('exec docker-entrypoint.sh "$$@"')
+    assert archiving["command"][: len(plain["command"])] == plain["command"]
     changed = {"command", "entrypoint", "environment", "volumes"}
     assert {name: one for name, one in plain.items() if name not in changed} == {
         name: one for name, one in archiving.items() if name not in changed

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
+from starlette.types import Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings, OidcSettings
@@ -205,6 +207,36 @@ def test_sign_in_with_an_openid_provider(everything: list[Manifest]) -> None:
     assert found["DAILYGRAD_OIDC_ADMIN_GROUP"] == "quiz-admins"
 
 
+@pytest.mark.parametrize(
+    ("caller", "scheme"),
+    [("10.244.1.7", "https"), ("fd00::7", "https"), ("203.0.113.9", "http"), ("2001:db8::7", "http")],
+)
+async def test_the_ingress_controller_alone_says_that_a_request_came_by_tls(caller: str, scheme: str) -> None:
+    (web,) = containers(pods(render({}))["web"])
+    (trusted,) = (one["value"] for one in web["env"] if one["name"] == "FORWARDED_ALLOW_IPS")
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["scheme"])
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None: ...
+
+    scope = {"type": "http", "scheme": "http", "client": (caller, 1), "headers": [(b"x-forwarded-proto", b"https")]}
+    await ProxyHeadersMiddleware(app, trusted)(scope, receive, send)  # type: ignore[arg-type]
+    assert seen == [scheme]
+
+
+def test_the_bundled_database_has_connections_for_every_process(everything: list[Manifest]) -> None:
+    (database,) = of_kind(everything, "Cluster").values()
+    connections = int(database["spec"]["postgresql"]["parameters"]["max_connections"])
+    running = {part: one["spec"]["replicas"] for part, one in of_kind(render({}), "Deployment").items()}
+    # docs/scaling.md; an update starts one more of each.
+    assert connections >= 30 * (running["service"] + running["worker"] + 2) + 10
+
+
 def test_a_gpu_pool_asks_for_gpus_and_their_nodes(everything: list[Manifest]) -> None:
     pod = pods(everything)["sandbox-gpu"]["spec"]
     sandbox = next(one for one in pod["containers"] if one["name"] == "sandbox")
@@ -251,7 +283,7 @@ def test_every_variable_is_one_that_the_process_reads(everything: list[Manifest]
         known = bots[part] | names_of(BotSettings) if part in bots else names_of(Settings)
         for name, given in variables(pod):
             if name not in ("sandbox", "gate"):
-                assert given <= known | {FILE_VARIABLE, "POD_INDEX"}, part
+                assert given <= known | {FILE_VARIABLE, "POD_INDEX", "FORWARDED_ALLOW_IPS"}, part
 
 
 def test_each_shard_of_discord_has_a_pod_that_knows_its_number(everything: list[Manifest]) -> None:
