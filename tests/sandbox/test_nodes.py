@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import ssl
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -22,6 +23,7 @@ from sandbox.load_balancer import SandboxPool
 from sandbox.tls import Certificates, Node
 from sandbox.wire import Limits, Outcome, Run
 from tests.certificates import Authority, Files
+from tests.docs.pages import DOCS, blocks_of
 
 Answer = Callable[[Run], Coroutine[None, None, Outcome]]
 NAME = "localhost"
@@ -126,6 +128,24 @@ async def test_a_run_goes_to_another_machine_and_back(
         for code in ("print(1)", large, "print(2)"):
             assert (await one.run(Run("r", code))).stdout == code
         assert seen.connections == 1, "a connection is used again"
+
+
+def made_as_the_manual_says(folder: Path, *parts: str) -> list[Certificates]:
+    """Runs the commands of docs/sandbox.md, and returns the certificates of these parts."""
+    (made,) = [block for block in blocks_of(DOCS / "sandbox.md", "sh") if "openssl" in block]
+    if b"OpenSSL 3" not in subprocess.run(["openssl", "version"], capture_output=True, check=True).stdout:
+        pytest.skip("OpenSSL 3 is not installed")
+    subprocess.run(["sh", "-euc", made], cwd=folder, check=True, capture_output=True)
+    return [Certificates(folder / f"{part}.crt", folder / f"{part}.key", folder / "ca.crt") for part in parts]
+
+
+async def test_certificates_that_are_made_as_the_manual_says_are_taken(tmp_path: Path) -> None:
+    server, worker = made_as_the_manual_says(tmp_path, "server", "client")
+    async with supervisor(tmp_path / "s", echo) as seen, gate(tmp_path / "s", server) as port:
+        assert (await client(port, worker, "gpu-1").run(Run("r", "print(1)"))).status == "ok"
+        assert (await client(port, server, "gpu-1").run(Run("r", "print(1)"))).status == "internal", "not a worker's"
+        assert (await client(port, worker, "gpu-2").run(Run("r", "print(1)"))).status == "internal", "not its name"
+    assert seen.runs == ["r"]
 
 
 async def test_a_body_of_any_size_arrives_whole(tmp_path: Path, server: Certificates, worker: Certificates) -> None:
