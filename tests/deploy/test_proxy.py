@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import ssl
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -125,6 +126,22 @@ async def test_a_request_is_passed_on_and_asks_for_tls(proxy: int) -> None:
     assert b"x-forwarded-proto: http" in answer
 
 
+@pytest.mark.parametrize(("site", "status"), [("", 2), ("quiz.example.com", 0)])
+def test_without_a_name_its_container_ends_with_the_setting_that_is_missing(
+    tmp_path: Path, site: str, status: int
+) -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    command = [word.replace("$$", "$") for word in compose["services"]["caddy"]["command"]]
+    program = tmp_path / "caddy"
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    paths = {"SITE": site, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert done.stderr.startswith("SITE is not set") is bool(status)
+    assert done.stdout == ("" if status else "run --config /etc/caddy/Caddyfile --adapter caddyfile\n")
+
+
 async def test_half_a_head_is_cut_off(proxy: int) -> None:
     host = f"localhost:{proxy}".encode()
     answers = await asyncio.gather(*(talk(proxy, b"GET / HTTP/1.1\r\nHost: %s\r\n" % host) for _ in range(100)))
@@ -164,6 +181,7 @@ async def test_behind_caddy_cookies_are_secure_and_browsers_stay_with_tls(tmp_pa
             browser = Browser(web.app, http)
             page = await browser.opens("/")
             assert page.headers["strict-transport-security"] == "max-age=31536000"
+            assert "alt-svc" not in page.headers, "Compose publishes no port of UDP for HTTP/3"
             joined = await http.post("/join", data={"token": browser.hidden("token"), "name": "Ann"})
             attributes = {part.strip().lower() for part in joined.headers["set-cookie"].split(";")}
             assert {"secure", "httponly", "samesite=lax"} <= attributes
