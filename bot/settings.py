@@ -17,6 +17,7 @@ from service.process import DATA, CommandFailed
 WEB_PORT = 8765
 SHORTEST_SECRET = 16
 _MAKE_ONE = "for example from `openssl rand -hex 32`"
+_WEB_ADDRESS = re.compile(r"https?://[^/\s?#]+(/[^\s?#]*)?")
 
 S = TypeVar("S", bound=BaseSettings)
 
@@ -24,7 +25,7 @@ S = TypeVar("S", bound=BaseSettings)
 class LinkSettings(BaseSettings):
     """URL of links to the web editor and the secret that signs them. Without both there are no links."""
 
-    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", extra="ignore", env_ignore_empty=True)
 
     link_url: str = ""
     """Public URL of the web editor, such as https://quiz.example.com."""
@@ -79,6 +80,20 @@ class BotSettings(LinkSettings):
     """Address of an OTLP collector that gets traces over HTTP. Default: no traces."""
 
     @model_validator(mode="after")
+    def _has_addresses(self) -> Self:
+        if not _WEB_ADDRESS.fullmatch(self.service_url):
+            raise ValueError("DAILYGRAD_SERVICE_URL must be a URL, such as http://service:8000")
+        if self.traces_url and not _WEB_ADDRESS.fullmatch(self.traces_url):
+            raise ValueError("DAILYGRAD_TRACES_URL must be a URL, such as http://collector:4318")
+        for name in self.web_hosts.split():
+            if not re.fullmatch(r"[\w-]+(\.[\w-]+)*", name):
+                raise ValueError(
+                    f"DAILYGRAD_WEB_HOSTS (in Compose, SITE too): {name!r} is not a host name such as "
+                    "quiz.example.com; separate several by spaces"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _has_a_token(self) -> Self:
         try:
             assert self.tokens.all
@@ -105,7 +120,7 @@ class BotSettings(LinkSettings):
 class OidcSettings(BaseSettings):
     """Sign-in to the web chat with an OpenID provider. Off without an issuer."""
 
-    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_OIDC_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_OIDC_", extra="ignore", env_ignore_empty=True)
 
     issuer: str = ""
     """Issuer, exactly as the provider names itself, such as https://login.example.com/realms/team."""

@@ -122,6 +122,13 @@ class Settings(BaseSettings):
             raise ValueError("answers are marked and corrected for weeks: keep their text for 30 days, or 0 for ever")
         return days
 
+    @field_validator("traces_url")
+    @classmethod
+    def _check_traces_url(cls, url: str) -> str:
+        if url and not re.fullmatch(r"https?://[^/\s?#]+(/[^\s?#]*)?", url):
+            raise ValueError("it must be a URL such as http://collector:4318")
+        return url
+
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, url: str) -> str:

@@ -43,7 +43,7 @@ class Mode(StrEnum):
 class SlackSettings(BaseSettings):
     """Settings of the Slack bot. `NAME_FILE` may name a file that contains the value of `NAME`."""
 
-    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, env_ignore_empty=True)
 
     bot_token: SecretStr | None = Field(None, validation_alias=_ENVIRONMENT["bot_token"])
     """Bot token of a single workspace (xoxb-…). Without it, workspaces are installed by OAuth."""

@@ -59,6 +59,27 @@ def test_half_a_setting_is_refused_with_its_cure(env: pytest.MonkeyPatch, given:
     assert TOKEN not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("SERVICE_URL", "service:8000", "DAILYGRAD_SERVICE_URL must be a URL, such as http://service:8000"),
+        ("TRACES_URL", "jaeger:4318", "DAILYGRAD_TRACES_URL must be a URL, such as http://collector:4318"),
+        ("WEB_HOSTS", "https://quiz.example.com", "'https://quiz.example.com' is not a host name"),
+        ("WEB_HOSTS", "a.example.com,b.example.com", "separate several by spaces"),
+        ("WEB_HOSTS", "quiz.example.com:443", "is not a host name"),
+    ],
+)
+def test_an_address_of_the_wrong_form_is_named(env: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+    env.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+    env.setenv("DAILYGRAD_WEB_HOSTS", "quiz.example.com  quiz-2.example.com ")
+    env.setenv("DAILYGRAD_TRACES_URL", "http://collector:4318/v2")
+    assert load_settings(BotSettings).traces_url
+    env.setenv(f"DAILYGRAD_{name}", value)
+    with pytest.raises(CommandFailed) as refused:
+        load_settings(BotSettings)
+    assert said in str(refused.value)
+
+
 def test_a_bot_needs_the_services_token(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="DAILYGRAD_SERVICE_TOKEN is not set: set it"):
         load_settings(BotSettings)

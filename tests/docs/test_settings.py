@@ -61,6 +61,27 @@ def test_a_section_lists_the_fields_of_its_class_with_their_defaults(settings: A
             assert written[variable] == shown, variable
 
 
+@pytest.mark.parametrize(
+    "settings", [Settings, LinkSettings, BotSettings, OidcSettings, DiscordSettings, SlackSettings]
+)
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    needed = {
+        "DATABASE_URL": "postgresql://localhost/quiz",
+        "DAILYGRAD_SERVICE_TOKEN": "a-token-long-enough",
+        "DISCORD_TOKEN": "a.b.c",
+        "SLACK_BOT_TOKEN": "xoxb-1",
+        "SLACK_APP_TOKEN": "xapp-1",
+    }
+    for name in fields_of(settings):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in needed.items():
+        monkeypatch.setenv(name, value)
+    given = settings()
+    for name in set(fields_of(settings)) - set(needed):
+        monkeypatch.setenv(name, "")
+        assert settings() == given, name
+
+
 def test_link_settings_are_those_of_the_web_editor_and_its_process() -> None:
     shared = {"DAILYGRAD_LOG_LEVEL", "DAILYGRAD_LIMIT_CONCURRENCY"}
     assert set(fields_of(LinkSettings)) == set(documented("Web editor")) | shared

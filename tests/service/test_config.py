@@ -55,6 +55,10 @@ def test_there_may_be_several_tokens_while_they_are_changed(tmp_path: Path) -> N
         ({"service_token": TOKEN, "database_url": "mysql://db/quiz"}, "DATABASE_URL: it must look like postgresql://"),
         ({"service_token": TOKEN, "database_url": "nonsense"}, "DATABASE_URL: it must look like postgresql://"),
         (
+            {"service_token": TOKEN, "database_url": URL, "traces_url": "jaeger:4318"},
+            "DAILYGRAD_TRACES_URL: it must be a URL such as http://collector:4318.",
+        ),
+        (
             {"service_token": TOKEN, "database_url": URL, "contestant_url": "http://a:b@c/v1"},
             "DAILYGRAD_CONTESTANT_URL: it is not an address",
         ),
