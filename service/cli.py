@@ -130,27 +130,35 @@ async def _sign_in(service: Service, *, name: str, admin: bool) -> str:
 
 
 @service_command.command("reencrypt")
-def reencrypt_secrets() -> None:
+def reencrypt_secrets(
+    forget: Annotated[
+        bool,
+        typer.Option("--forget", help="Delete what no key fits: install those apps again; browsers sign in again."),
+    ] = False,
+) -> None:
     """Encrypt the stored tokens again with the first key in DAILYGRAD_TOKEN_KEY, so that older keys can be dropped.
 
-    A service with several keys does this at its start. Exit status: 1 if no key fits some of them.
+    A service with several keys does this at its start. Exit status: 2 if no key fits some of them.
     """
-    found = in_database(_reencrypt)
+    found = in_database(partial(_reencrypt, forget=forget))
     out.print(f"  {found.again} encrypted again, {found.current} had the newest key")
-    if found.unreadable:
+    if found.unreadable and forget:
+        out.print(f"  {found.unreadable} forgotten: restart the web chat, and install apps again that are missing")
+    elif found.unreadable:
         raise CommandFailed(
-            f"{found.unreadable} were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY: add it behind the others"
+            f"{found.unreadable} were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY: add it behind the "
+            "others, or forget them with --forget if it is lost"
         )
     out.print("  Only the newest key is needed now")
 
 
-async def _reencrypt(service: Service) -> Reencryption:
+async def _reencrypt(service: Service, *, forget: bool) -> Reencryption:
     from service.credentials import NoTokenKey
     from service.people.reencryption import reencrypt
     from service.wire import describe
 
     try:
-        return await reencrypt(service.sessions, service.cipher)
+        return await reencrypt(service.sessions, service.cipher, forget_at=service.clock() if forget else None)
     except NoTokenKey as missing:
         raise CommandFailed(describe(missing.refusal)) from None
 

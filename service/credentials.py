@@ -245,6 +245,14 @@ class TokenCipher:
         """Returns whether there is a key to encrypt with."""
         return self._fernet is not None
 
+    def fits(self, encrypted: bytes) -> bool:
+        """Returns whether one of the keys encrypted this."""
+        try:
+            self.decrypt(encrypted)
+        except (NoTokenKey, WrongTokenKey):
+            return False
+        return True
+
     def is_current(self, encrypted: bytes) -> bool:
         """Returns whether the first key encrypted this."""
         try:

@@ -8,6 +8,9 @@ The tokens can be rotated while everything runs, because processes watch their f
 bots and services send from then on; `--retire` makes the service refuse all but the newest. Wait a quarter of an hour
 in between: link codes made with the old token stay valid that long. `dailygrad run` needs no rotation: it generates a
 token at each start and stores none.
+
+`--token-key` reads from standard input the keys that encrypt stored tokens, newest first and separated by commas: those
+of another machine whose backup is restored here, or one more to change them. Services use them when they start again.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from service.credentials import PLATFORMS, parse_tokens
+from service.credentials import KEY_COMMAND, PLATFORMS, TokenCipher, parse_tokens
 
 ROTATED = "service_token"
 """Name of the secret that `--rotate` changes."""
@@ -97,6 +100,17 @@ def retire(folders: Folders) -> int:
     return removed
 
 
+def set_token_keys(folders: Folders, given: str) -> int:
+    """Replaces the keys that encrypt stored tokens; returns how many there are. Raises ValueError if one is invalid."""
+    keys = tuple(given.replace(",", " ").split())
+    if not keys:
+        raise ValueError("there is no key")
+    TokenCipher(keys)
+    _write(folders.store / "token_key", ",".join(keys))
+    _give_service(folders)
+    return len(keys)
+
+
 def _tokens(folders: Folders, name: str) -> tuple[str, ...]:
     """Returns the valid tokens of a name, newest first."""
     return parse_tokens((folders.store / name).read_text())
@@ -157,6 +171,7 @@ def main() -> None:
     step = parser.add_mutually_exclusive_group()
     step.add_argument("--rotate", action="store_true", help="add new tokens; the old ones stay valid")
     step.add_argument("--retire", action="store_true", help="remove all tokens but the newest")
+    step.add_argument("--token-key", action="store_true", help="read the keys of stored tokens from standard input")
     arguments = parser.parse_args()
     bots = dict(arguments.bot)
     folders = Folders(arguments.store, arguments.service, arguments.database, arguments.monitor, bots)
@@ -167,6 +182,12 @@ def main() -> None:
             message = f"Added new tokens; {rotate(folders)} of each are valid until --retire"
         elif arguments.retire:
             message = f"Older tokens removed: {retire(folders)} of each"
+        elif arguments.token_key:
+            message = (
+                f"Keys of stored tokens: {set_token_keys(folders, sys.stdin.read())}. Restart services to use them"
+            )
+    except ValueError:
+        parser.exit(2, f"service.keys: standard input has no key: it must be the output of {KEY_COMMAND}.\n")
     except OSError as problem:
         place = problem.filename or arguments.store
         parser.exit(2, f"service.keys: {place} cannot be used: {problem.strerror}. Check its owner and its space.\n")

@@ -22,6 +22,7 @@ from service.ops.deployment import (
     examine_embedded,
     examine_folder,
     examine_sandbox,
+    examine_secrets,
     secrets_in,
     service_settings,
 )
@@ -77,6 +78,7 @@ async def run_checks(chat: CheckedChat | None, data: Path, backups: Path | None)
         found += findings([check])
         if settings is not None:
             found += findings(examine_database(settings.database_url, now))
+            found += findings(examine_secrets(settings))
             elsewhere = await examine_sandbox(settings)
     if elsewhere is not None:
         found += findings([elsewhere])

@@ -28,8 +28,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 
+from service.config import read_command_settings
 from service.ops.database import find_database
-from service.ops.deployment import Check
+from service.ops.deployment import Check, examine_secrets
 from service.process import DATA, CommandFailed, errors, now
 from service.store import migrations, snapshots
 from service.store.retention import BACKUP
@@ -104,10 +105,16 @@ def restore_database(
     Restores to the database in DATABASE_URL, or else to the one of `dailygrad run`. Stop the service and its workers
     first. A backup contains SQL that PostgreSQL runs: only restore files you trust.
     """
-    with _readable(file) as reading, find_database(data, create=True) as url, _spinner("Restoring"):
-        restored = restore(url, reading, replace=replace)
+    with _readable(file) as reading, find_database(data, create=True) as url:
+        settings = read_command_settings(database_url=url)
+        with _spinner("Restoring"):
+            restored = restore(url, reading, replace=replace)
+        secrets = list(examine_secrets(settings))
     at = f"{restored.taken_at:%Y-%m-%d %H:%M} UTC"
     _print(f"Restored {restored.rows:,} rows from {at}; the database is at revision {migrations.newest()}")
+    for check in secrets:
+        if not check.ok:
+            _print(f"But {check.found}: {check.fix}")
 
 
 def _print(text: str) -> None:

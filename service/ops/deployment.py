@@ -18,6 +18,7 @@ from psycopg import Connection
 
 from sandbox.client import SandboxUnreachable
 from service.config import InvalidSettings, Settings, has_service_token, read_command_settings
+from service.credentials import TokenCipher
 from service.reference_clock import Clock
 from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, snapshots
@@ -39,6 +40,11 @@ class Check:
 MOST_SKEW = timedelta(seconds=5)
 """Largest accepted difference between this machine's clock and the database's."""
 
+WITHOUT_SECRETS = "the web chat or apps in Slack do not work"
+FIND_KEY = (
+    "add that key behind the others; it is in the store of keys on the machine of the backup. If it is lost, run "
+    "`dailygrad reencrypt --forget`"
+)
 OLDEST_SERVER = 15
 LEAST_SPACE = 1 << 30
 """Least free disk space, bytes. PostgreSQL stops when its disk is full, and a backup needs space too."""
@@ -72,6 +78,22 @@ def examine_database(url: str, clock: Clock) -> Iterator[Check]:
         said = str(problem).strip().splitlines()[0]
         cure = f"check DATABASE_URL, DATABASE_PASSWORD_FILE and that PostgreSQL runs there: {said}"
         yield Check(name="database", ok=False, found="it cannot be used", fix=cure)
+
+
+def examine_secrets(settings: Settings) -> Iterator[Check]:
+    """Checks that the keys in DAILYGRAD_TOKEN_KEY decrypt what the database keeps encrypted, if that can be read."""
+    cipher = TokenCipher(settings.token_keys)
+    with suppress(psycopg.Error):
+        with psycopg.connect(libpq_url(settings.database_url), connect_timeout=TIMEOUT_SECONDS) as connection:
+            stored = monitoring.encrypted_secrets(connection)
+        lost = sum(not cipher.fits(one) for one in stored)
+        if stored and not lost:
+            yield Check(name="keys", ok=True, found=f"they fit all {len(stored)} stored secrets")
+        elif lost:
+            said = (
+                f"{lost} of {len(stored)} stored secrets were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY"
+            )
+            yield Check(name="keys", ok=False, found=f"{said}, so that {WITHOUT_SECRETS}", fix=FIND_KEY)
 
 
 def _server(connection: Connection, clock: Clock) -> Iterator[Check]:

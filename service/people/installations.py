@@ -75,7 +75,7 @@ async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey)
     if row is None or row.token is None:
         return None
     return Installation(
-        **_key(row).model_dump(),
+        **key_of(row).model_dump(),
         **row.about,
         token=cipher.decrypt(row.token),
         refresh=cipher.decrypt(row.refresh) if row.refresh else None,
@@ -85,7 +85,7 @@ async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey)
 
 async def due(session: AsyncSession, platform: Platform, now: datetime) -> tuple[InstallationKey, ...]:
     """Returns the installations to refresh now, most urgent first."""
-    return tuple(_key(row) for row in await chats.list_expiring_installations(session, platform, now, now + AHEAD))
+    return tuple(key_of(row) for row in await chats.list_expiring_installations(session, platform, now, now + AHEAD))
 
 
 async def lease(session: AsyncSession, cipher: TokenCipher, key: InstallationKey, now: datetime) -> SecretStr | None:
@@ -104,7 +104,8 @@ async def consume(session: AsyncSession, platform: Platform, state: str, now: da
     return await chats.take_oauth_state(session, platform, _digest(state), now)
 
 
-def _key(row: InstallationRow) -> InstallationKey:
+def key_of(row: InstallationRow) -> InstallationKey:
+    """Returns which installation a row is."""
     return InstallationKey.model_validate({"platform": row.platform, "team": row.team, "enterprise": row.enterprise})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import structlog
@@ -12,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.credentials import TokenCipher, WrongTokenKey
-from service.people import web_chat
+from service.people import installations, web_chat
 from service.process import in_background
 from service.store import chats, web_people
 from service.store.chats import InstallationRow
@@ -20,6 +21,10 @@ from service.store.session import Sessions
 
 log = structlog.get_logger(__name__)
 
+UNREADABLE: Final = (
+    "stored secrets were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY, so the web chat or apps in Slack do "
+    "not work: add that key behind the others, or run `dailygrad reencrypt --forget`"
+)
 BATCH: Final = 50
 """Installations that are locked at a time: a few milliseconds of work."""
 
@@ -33,28 +38,36 @@ class Reencryption:
     current: int = 0
     """Encrypted with the newest key before."""
     unreadable: int = 0
-    """Encrypted with a key that is not known. They are left as they are."""
+    """Encrypted with a key that is not known. They are left as they are, unless they are to be forgotten."""
 
     def __add__(self, other: Reencryption) -> Reencryption:
         return Reencryption(self.again + other.again, self.current + other.current, self.unreadable + other.unreadable)
 
 
-async def reencrypt(sessions: Sessions, cipher: TokenCipher) -> Reencryption:
+async def reencrypt(sessions: Sessions, cipher: TokenCipher, *, forget_at: datetime | None = None) -> Reencryption:
     """Encrypts everything again that another key than the newest encrypted. May run while bots refresh tokens, and in
-    several processes at once. Raises NoTokenKey."""
+    several processes at once. Raises NoTokenKey.
+
+    With `forget_at`, the time now, what no key fits is deleted: those apps must be installed again, and web chats get a
+    new secret, which signs their browsers out.
+    """
     cipher.require_key()
     found, last = Reencryption(), 0
     while True:
         async with sessions.begin() as session:
             rows = await chats.lock_tokens(session, last, BATCH)
             for row in rows:
-                found += _reencrypt_tokens(row, cipher)
+                found += (one := _reencrypt_tokens(row, cipher))
+                if one.unreadable and forget_at is not None:
+                    await installations.forget(session, installations.key_of(row), forget_at)
         if not rows:
             break
         last = rows[-1].id
     async with sessions.begin() as session:
         for chat in await web_people.list_secret_chats(session):
-            found += await _reencrypt_web_secret(session, cipher, chat)
+            found += (one := await _reencrypt_web_secret(session, cipher, chat))
+            if one.unreadable and forget_at is not None:
+                await web_people.forget_secret(session, chat)
     return found
 
 
@@ -83,8 +96,8 @@ async def _reencrypt_web_secret(session: AsyncSession, cipher: TokenCipher, chat
 
 @contextlib.asynccontextmanager
 async def reencrypting(sessions: Sessions, cipher: TokenCipher) -> AsyncIterator[None]:
-    """Encrypts everything again beside the block, if there is an older key beside the newest."""
-    if not cipher.has_older_keys:
+    """Encrypts everything again beside the block, if there is an older key, and reports what no key fits."""
+    if not cipher.has_key:
         yield
         return
 
@@ -94,7 +107,10 @@ async def reencrypting(sessions: Sessions, cipher: TokenCipher) -> AsyncIterator
         except (SQLAlchemyError, OSError) as error:
             log.warning("stored secrets were not encrypted again", error=type(error).__name__)
         else:
-            log.info("stored secrets have the newest key", again=found.again, unreadable=found.unreadable)
+            if found.unreadable:
+                log.error(UNREADABLE, unreadable=found.unreadable)
+            if cipher.has_older_keys:
+                log.info("stored secrets have the newest key", again=found.again, unreadable=found.unreadable)
 
     async with in_background(work()):
         yield

@@ -276,6 +276,16 @@ def server_clock(connection: Connection) -> datetime:
     return now
 
 
+def encrypted_secrets(connection: Connection) -> list[bytes]:
+    """Returns every secret that is stored encrypted: tokens of installations, and secrets of web chats."""
+    query = (
+        "select token from installation where token is not null union all "
+        "select refresh from installation where refresh is not null union all "
+        "select secret from web_state where secret is not null and encrypted"
+    )
+    return [bytes(row[0]) for row in connection.execute(query)]
+
+
 def has_leader_sync(connection: Connection, key: int) -> bool:
     """Returns whether a process holds the advisory lock with this key."""
     query = (

@@ -70,6 +70,11 @@ async def set_secret(session: AsyncSession, chat: int, secret: bytes, encrypted:
     await session.execute(changed)
 
 
+async def forget_secret(session: AsyncSession, chat: int) -> None:
+    """Deletes the chat's secret; the next who asks for it gets a new one."""
+    await session.execute(update(WebState).where(WebState.chat_id == chat).values(secret=None, encrypted=False))
+
+
 async def lock(session: AsyncSession, chat: int) -> None:
     """Locks the chat until the transaction ends, so that its changes happen one after the other."""
     await session.execute(select(WebState.chat_id).where(WebState.chat_id == chat).with_for_update())

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from cryptography.fernet import Fernet
 
 from bot.cli import bot_findings
 from bot.doctor.checks import CheckResult
 from bot.doctor.command import findings, run_checks
-from service.app import Service
+from service.app import Service, build
+from service.client import ServiceClient
+from service.config import Settings
 from service.leader import Leader
 from service.logs import Redaction
 from service.ops.backups import MAX_AGE, examine_backups, read_header, take
@@ -94,6 +97,19 @@ def test_a_database_that_is_amiss(database_url: str, new_database: MakeDatabase)
 
 def told(url: str, clock: Callable[[], datetime] = now) -> str:
     return lines(findings(examine_database(url, clock)))
+
+
+async def test_a_key_of_another_machine_is_broken_although_everything_runs(
+    environ: pytest.MonkeyPatch, database_url: str, tmp_path: Path
+) -> None:
+    key, other = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+    service = build(Settings(database_url=database_url, service_token=TOKEN, token_key=key), now)
+    async with service.running(), ServiceClient.inside(service.api, TOKEN) as client:
+        await client.web_secret("local")
+    environ.setenv("DATABASE_URL", database_url)
+    for given, said in ((key, "ok keys: they fit all 1 "), (other, "broken keys: 1 of 1 stored secrets were ")):
+        environ.setenv("DAILYGRAD_TOKEN_KEY", given)
+        assert said in lines(await run_checks(None, tmp_path, None))
 
 
 async def test_settings_are_read_first(environ: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 
 from service.credentials import TokenCipher, parse_bot_tokens
-from service.keys import Folders, make_keys, retire, rotate
+from service.keys import Folders, make_keys, retire, rotate, set_token_keys
 
 ALL = [
     "postgres_password",
@@ -116,6 +117,25 @@ def test_a_rotation_that_is_cut_short_is_finished_by_the_next_start(folders: Fol
     assert contents(folders.service)["service_token"].endswith(f"\n{before['service_token']}")
 
 
+def test_the_key_of_another_machine_is_taken_and_kept(folders: Folders) -> None:
+    make_keys(folders)
+    before = contents(folders.store)
+    theirs = Fernet.generate_key().decode()
+    for given, kept in (
+        (f"{theirs}\n", theirs),
+        (f"{before['token_key']},\n{theirs}", f"{before['token_key']},{theirs}"),
+    ):
+        assert set_token_keys(folders, given) == len(kept.split(","))
+        assert contents(folders.store) == before | {"token_key": kept}
+        assert contents(folders.service)["token_key"] == kept
+        assert make_keys(folders) == []
+        assert contents(folders.service)["token_key"] == kept
+    for wrong in ("", "\n", "not a key", f"{theirs},short"):
+        with pytest.raises(ValueError, match="key"):
+            set_token_keys(folders, wrong)
+    assert contents(folders.store)["token_key"] == f"{before['token_key']},{theirs}"
+
+
 @pytest.mark.slow
 def test_no_secret_is_printed_and_a_wrong_platform_is_named(folders: Folders) -> None:
     words = [sys.executable, "-m", "service.keys", str(folders.store), "--service", str(folders.service)]
@@ -131,6 +151,14 @@ def test_no_secret_is_printed_and_a_wrong_platform_is_named(folders: Folders) ->
         assert ended.stdout == said
         secrets = [word for secret in contents(folders.store).values() for word in secret.split()]
         assert not [secret for secret in secrets if secret in ended.stdout + ended.stderr]
+    key = Fernet.generate_key().decode()
+    for given, status, said in (
+        (key, 0, "Keys of stored tokens: 1. Restart"),
+        (f"x{key}", 2, "standard input has no key"),
+    ):
+        ended = subprocess.run([*words, "--token-key"], input=given, capture_output=True, text=True, check=False)
+        assert ended.returncode == status and said in ended.stdout + ended.stderr
+        assert key not in ended.stdout + ended.stderr
     wrong = subprocess.run([*words, "--bot", "teams=/tmp"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and "'teams=/tmp' is not PLATFORM=FOLDER" in wrong.stderr
     words[3] = str(folders.store / "token_key")

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
+import structlog
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
 from sqlalchemy import select
@@ -17,6 +18,7 @@ from service.cli import service_command
 from service.client import ServiceClient, ServiceRefused
 from service.config import InvalidSettings, Settings, read_settings
 from service.credentials import TokenCipher
+from service.ops.deployment import examine_secrets
 from service.people.installations import AHEAD, LEASE, STATE_GOOD_FOR
 from service.people.reencryption import BATCH, Reencryption, reencrypt, reencrypting
 from service.store.chats import InstallationRow, OAuthState
@@ -231,6 +233,45 @@ async def test_the_command_says_whether_older_keys_are_needed(
     assert said[1] == ("0 encrypted again, 1 had the newest key Only the newest key is needed now", "")
     assert "1 were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY" in said[2][1]
     assert "there is no key for it" in said[3][1]
+
+
+async def test_a_key_that_is_gone_is_named_and_what_it_encrypted_can_be_forgotten(
+    keyed: DailyChannel, clock: Clock, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keyed.client.installation_keep(installation(clock))
+    secret = await keyed.client.web_secret("local")
+    settings = Settings(database_url=database_url, service_token=TOKEN, token_key=OTHER)
+
+    def checked(settings: Settings) -> list[tuple[bool, str]]:
+        return [(check.ok, f"{check.found} | {check.fix}") for check in examine_secrets(settings)]
+
+    assert checked(settings.model_copy(update={"token_key": SecretStr(KEY)})) == [
+        (True, "they fit all 3 stored secrets | ")
+    ]
+    for without in (settings, settings.model_copy(update={"token_key": None})):
+        ((ok, said),) = checked(without)
+        assert not ok
+        assert said.startswith("3 of 3 stored secrets were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY")
+        assert "`dailygrad reencrypt --forget`" in said
+    service = build(settings, clock)
+    with structlog.testing.capture_logs() as logged:
+        async with service.running(), reencrypting(service.sessions, service.cipher), asyncio.timeout(60):
+            while not logged:
+                await keyed.rows(InstallationRow)  # each look lets the work go on
+    assert [(line["log_level"], line["unreadable"]) for line in logged] == [("error", 2)]
+
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("DAILYGRAD_TOKEN_KEY", OTHER)
+    forgotten = await asyncio.to_thread(CliRunner().invoke, service_command, ["reencrypt", "--forget"])
+    assert "2 forgotten" in forgotten.stdout, forgotten.exception
+    assert checked(settings) == []
+    service = build(settings, clock)
+    async with service.running(), ServiceClient.inside(service.api, TOKEN) as client:
+        assert await client.installation_find("slack", "T1") is None
+        assert await client.web_secret("local") != secret
+        await client.installation_keep(installation(clock))
+        assert await client.installation_find("slack", "T1") is not None
+    assert checked(settings) == [(True, "they fit all 3 stored secrets | ")]
 
 
 def test_an_invalid_key_stops_the_start_and_is_not_printed(database_url: str) -> None:

@@ -12,14 +12,18 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from cryptography.fernet import Fernet
 from typer.testing import CliRunner, Result
 
+from service.app import build
+from service.client import ServiceClient
+from service.config import Settings
 from service.ops.backups import backups_command
-from service.process import CommandFailed, lock_folder
+from service.process import CommandFailed, lock_folder, now
 from service.store import migrations
 from service.store.session import libpq_url, start_postgres
 from tests import forked
-from tests.conftest import MakeDatabase
+from tests.conftest import TOKEN, MakeDatabase
 from tests.service.rows import Rows, all_rows
 
 ROOT = Path(__file__).parents[4]
@@ -55,6 +59,22 @@ def test_a_file_is_whole_and_for_its_owner_alone(database_url: str, new_database
     url = new_database()
     assert f"the database is at revision {migrations.newest()}" in typed("restore", str(dated), url=url).stderr
     assert backed_up_rows(url) == backed_up_rows(database_url)
+
+
+async def test_a_restore_says_that_the_key_of_its_secrets_is_missing(
+    database_url: str, new_database: MakeDatabase, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, other = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+    service = build(Settings(database_url=database_url, service_token=TOKEN, token_key=key), now)
+    async with service.running(), ServiceClient.inside(service.api, TOKEN) as client:
+        await client.web_secret("local")
+    typed("backup", str(folder / "a.dump"), url=database_url)
+    for given, warned in ((key, False), (other, True), (f"{other},{key}", False)):
+        monkeypatch.setenv("DAILYGRAD_TOKEN_KEY", given)
+        said = typed("restore", str(folder / "a.dump"), url=new_database()).stderr
+        assert (
+            "But 1 of 1 stored secrets were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY" in said
+        ) is warned
 
 
 def test_an_unwritable_or_unreadable_backup_is_reported_and_leaves_nothing(
