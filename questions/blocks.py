@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from questions.source import trim
 
@@ -42,8 +42,7 @@ _LEAVES: dict[str, BlockKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A block of a document."""
 
     kind: BlockKind
@@ -75,19 +74,21 @@ class Block:
 
 _NESTING = 60
 """Maximum nesting of lists and quotes; deeper ones are kept as lines of the innermost."""
-_MARKS = re.compile(r"[\\`*_\[\]<>&!\n]|  |^\s|\s$")
-"""Matches text that Markdown does not read as plain words."""
+_MARKS = re.compile(r"[\\`*_\[\]<>&!\n]")
+"""Matches text that Markdown does not read as plain words; neither does it read spaces side by side or at the ends."""
 
 
 # Imported at the first Markdown, in 30 ms: a service that reads none does without 2 MB.
 @cache
 def _parser() -> MarkdownIt:
-    """Returns a parser for blocks only; `plain` parses inline markup where it is needed."""
+    """Returns a parser for blocks only; `plain` parses inline markup where it is needed. A source has no line endings
+    and no NUL that it would have to replace."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.front_matter import front_matter_plugin
 
     options = {"maxNesting": _NESTING}
-    parser = MarkdownIt("commonmark", options).enable("table").disable("inline").use(front_matter_plugin)
+    parser = MarkdownIt("commonmark", options).enable("table").use(front_matter_plugin)
+    parser.disable(["normalize", "inline", "text_join"])
     parser.block.ruler.before("paragraph", "ends_paragraph", _ends_paragraph, {"alt": ["paragraph"]})
     return parser
 
@@ -253,7 +254,9 @@ def html_of(markdown: str) -> str:
 
 def plain(markdown: str) -> str:
     """Returns inline Markdown as one line of plain text: markup is removed, words and code stay."""
-    return _plain(markdown) if _MARKS.search(markdown) else markdown
+    if _MARKS.search(markdown) or "  " in markdown or markdown != markdown.strip():
+        return _plain(markdown)
+    return markdown
 
 
 @lru_cache(maxsize=4096)

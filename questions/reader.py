@@ -420,7 +420,7 @@ def text_findings(document: Document) -> Iterator[Finding]:
         for inner in block.walk():
             if inner.kind == "fence" and not inner.closed:
                 yield _open_fence(document, inner)
-            if inner.kind in ("paragraph", "heading"):
+            if inner.kind in ("paragraph", "heading") and ("`" in inner.text or "text{" in inner.text):
                 yield from _open_marks(document, inner)
 
 
@@ -458,8 +458,6 @@ def _open_fence(document: Document, fence: Block) -> Finding:
 
 
 def _open_marks(document: Document, block: Block) -> Iterator[Finding]:
-    if "`" not in block.text and "text{" not in block.text:
-        return
     text = "\n".join(document.source.lines[block.first - 1 : block.last])
     at = _open_tick(text)
     if at is not None:

@@ -192,7 +192,8 @@ def _garbled(source: Source) -> Iterator[Finding]:
     from ftfy.badness import is_bad
 
     for number, line in enumerate(source.lines, 1):
-        if line.isascii() or not is_bad(line):
+        # A search of whole lines would take ten times as long: few characters can be a sign of this.
+        if line.isascii() or not any(map(is_bad, _AROUND_SIGNS.findall(line))) or not is_bad(line):
             continue
         fixed = ftfy.fix_encoding(line)
         if fixed == line:
@@ -207,6 +208,10 @@ def _garbled(source: Source) -> Iterator[Finding]:
             note="the text is kept as it is",
             help="save the document as UTF-8 and type the characters again",
         )
+
+
+_AROUND_SIGNS = re.compile(".{0,4}(?:[\x80-\u25ff\uf8ff\ufb01\ufb02\ufffd].{0,4})+")
+"""The characters, with those around them, that ftfy looks for: at least one of the former in each of its patterns."""
 
 
 def _difference(line: str, fixed: str) -> tuple[int, int, str]:

@@ -92,8 +92,8 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         found = replace(found, last=last)
     found = _with_question_below(_without_metadata(found))
     prompt = _without_label(found.prompt)
-    found = replace(found, prompt=with_lettered_rows(prompt) if found.labeled and "|" in prompt else prompt)
-    question = make_question(document, found)
+    prompt = with_lettered_rows(prompt) if found.labeled and "|" in prompt else prompt
+    found = replace(found, prompt=prompt) if prompt != found.prompt else found
     answer = _FIRST_RULE.sub("", without_promotion(_CARD_TAG.sub("", found.answer, count=1)), count=1)
     answer = _below_label(answer) if found.labeled else with_table_options(answer)
     if (
@@ -107,7 +107,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if found.offering and not found.labeled and answer and only_shows(answer) and "```" in answer:
         # Among questions with options, a program below one is what it asks about.
         found, answer = replace(found, prompt=f"{found.prompt}\n\n{answer}"), ""
-        question = make_question(document, found)
+    question = make_question(document, found)
     bullets = bullet_options(answer, found.signs) if found.bulleted and not found.labeled else None
     numbers = numbered_options(answer) if found.numbered and not found.labeled else None
     if bullets:
@@ -129,8 +129,9 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         )
         draft.findings += [_problem(document, problem, found.first, found.last) for problem in choice.problems]
     elif answer:
-        question = replace(question, prompt=_OPTIONS_LABEL.sub("", question.prompt).strip() or question.prompt)
-        question = replace(question, answer=answer, key_points=key_points_of(answer, found.prompt))
+        prompt = _OPTIONS_LABEL.sub("", question.prompt).strip() or question.prompt
+        points = key_points_of(answer, found.prompt)
+        question = replace(question, prompt=prompt, answer=answer, key_points=points)
     if not question.answered and not (choice and choice.problems):
         draft.findings.append(no_answer_finding(document, *(found.asked or (found.first, found.first))))
     draft.questions.append(question)

@@ -44,7 +44,8 @@ _LEVEL_META = re.compile(
     re.IGNORECASE,
 )
 _TELLS = re.compile(_TELLING, re.IGNORECASE)
-_MAY_TELL = re.compile(rf"(?:{_WORDS})[ ]?[*_]{{0,3}}[:：]", re.IGNORECASE)
+_MAY_TELL = re.compile(rf"[ ]{{0,8}}(?:[-*+>][ ]+)?[*_(\[]{{0,3}}(?:{_WORDS})[ ]?[*_]{{0,3}}[:：]")
+"""The beginning of a field, in small letters."""
 
 
 class Metadata(NamedTuple):
@@ -78,14 +79,15 @@ def read_metadata(document: Document, start: Start, body: tuple[Block, ...]) -> 
 
 def _fields(line: str) -> list[re.Match[str]]:
     """Returns the fields of a line that has nothing else; none if it is another line."""
-    if not _MAY_TELL.search(line[:_FIRST]):
+    if not _may_tell(line):
         return []
     found = [_META.fullmatch(part) for part in _MORE.split(line)]
     return [one for one in found if one] if all(found) else []
 
 
-_FIRST = 60
-"""Characters of a line within which its first field begins."""
+def _may_tell(line: str) -> bool:
+    """Returns whether a line begins like a field. Few lines have a colon."""
+    return (":" in line or "：" in line) and _MAY_TELL.match(line.lower()) is not None
 
 
 def _with_fields(meta: Metadata, fields: Iterable[re.Match[str]]) -> Metadata:
@@ -102,9 +104,9 @@ def without_metadata(text: str) -> tuple[str, Metadata]:
     and what they say. Lines that could be part of an answer, such as `Type: supervised`, are left out only beside one
     that could not."""
     meta = Metadata()
-    if not _MAY_TELL.search(text):
-        return text, meta
     lines = text.split("\n")
+    if not any(map(_may_tell, lines)):
+        return text, meta
     kept: list[str] = []
     run: list[str] = []
     told: list[re.Match[str]] = []
@@ -143,6 +145,8 @@ _ONLY_POINTS = re.compile(rf"[*_(\[（【]{{0,4}}{_EARNED}{POINTS}[.*_)\]）】]
 
 def without_points(prompt: str) -> str:
     """Returns a prompt without lines that only say how many points the question earns: `(2 points)`, `1/1 point`."""
+    if "\n" not in prompt:
+        return prompt
     lines = prompt.split("\n")
     outside = {at for at, _ in lines_outside_programs(lines)}
     kept = [line for at, line in enumerate(lines) if at not in outside or not _ONLY_POINTS.fullmatch(line.strip())]

@@ -47,11 +47,13 @@ def without_unclear(document: Document, draft: Draft) -> Draft:
 
 def _is_template(question: Question) -> bool:
     """Returns whether all that a question and its options or answer say are places for texts."""
+    prompt = question.prompt.strip()
+    is_place = _TEMPLATE.fullmatch(prompt) is not None
+    if not is_place and not prompt.isdecimal():
+        return False
     said = [option.text for option in question.options] or (question.answer or "").split("\n")
     said = [_LETTER.sub("", text).strip() for text in said if text.strip()]
-    prompt = question.prompt.strip()
-    fills = bool(said) and all(map(_TEMPLATE.fullmatch, said))
-    return ((fills or not said) and _TEMPLATE.fullmatch(prompt) is not None) or (fills and prompt.isdecimal())
+    return all(map(_TEMPLATE.fullmatch, said)) and (is_place or bool(said))
 
 
 _OPEN_END = re.compile(

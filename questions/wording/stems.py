@@ -54,6 +54,7 @@ _ASKING_END = re.compile(
     r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]|？[(（]|(?:吗|嗎|ですか|ますか)[。.]?$"
     r"|[^\W\d_]{2}\?[(][^()\n]{1,80}[)]$"
 )
+# Matched in small letters, in a third of the time of a match that ignores case. `I` may be a Turkish `ı`.
 _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
@@ -85,13 +86,12 @@ _ASKS = re.compile(
     r"|что|как(?:ой|ая|ие|ое|им|ую|их)?|почему|зачем|когда|где|кто|сколько|чем|чего|опишите|объясните|назовите"
     r"|перечислите|расскажи(?:те)?"
     r"|дайте|приведите|сравните|в ч[её]м|для чего|що|як(?:ий|а|і)?|чому|навіщо|поясніть|опишіть"
-    r"|nedir|nasıl|neden|niçin|hangi|kim|açıkla(?:yın|yınız)?|tanımla(?:yın)?|apa|bagaimana|mengapa|kapan"
+    r"|nedir|nas[ıi]l|neden|niçin|hangi|kim|aç[ıi]kla(?:y[ıi]n|y[ıi]n[ıi]z)?|tan[ıi]mla(?:y[ıi]n)?|apa|bagaimana|mengapa|kapan"
     r"|jelaskan|sebutkan)(?!\w)"
     r"|(?:什么|什麼|如何|为什么|為什麼|怎么|怎樣|请|請|简述|說明|说明|说说|说(?:一下|出|[A-Za-z])|谈谈|描述|解释|列举|哪些|是否|何"
     r"|讲(?:讲|一|述)|写出|给出|你觉得|你认为|(?:介绍|比较|对比|分析|计算|概述|阐述)(?:一下|下列|以下)"
     r"|(?:推导|证明)(?!过程|方法|[：:和与及])|求(?:出|证|解?下列|解?以下))"
-    r"|(?:なぜ|どの|どう|何|次の|以下の)",
-    re.IGNORECASE,
+    r"|(?:なぜ|どの|どう|何|次の|以下の)"
 )
 _ASKS_ENDING = re.compile(
     r"(?:吗|嗎|呢|什么|什麼|区别|區別|哪些|如何|か|ですか|ますか|か。|なさい|してください|せよ|까요?|나요|세요"
@@ -275,10 +275,9 @@ _PROMOTION = re.compile(
     r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|fragen|fragenkatalog"
     r"|bewerbungsgespräch|prüfung|vragen"
     r"|pytania|pytań|zagadnienia|rozmowa|вопрос(?:ы|ов)|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
-    r"|cuestionario|examen|qcm|exams|klausur|egzamin|esame|tentamen|экзамен\w{0,3}|зач[её]т\w{0,2}|екзамен|ujian|sınavı?"
+    r"|cuestionario|examen|qcm|exams|klausur|egzamin|esame|tentamen|экзамен\w{0,3}|зач[её]т\w{0,2}|екзамен|ujian|s[ıi]nav[ıi]?"
     r"|prova|simulado|mcqs?|test)\b|câu hỏi|đề thi|面试|面試|考试|考試|시험|試験|試題|试题|习题|题库|題庫|問題|问题|题"
-    r"|質問|질문|면접|문제|물음|퀴즈",
-    re.IGNORECASE,
+    r"|質問|질문|면접|문제|물음|퀴즈"
 )
 _OFFER = re.compile(
     r"(?:want|ready|looking|interested|need (?:more|help)|still|did you (?:like|enjoy|find)|do you (?:like|want|need)"
@@ -441,7 +440,7 @@ def _bare(text: str) -> str:
 def reads_as_question(markdown: str) -> bool:
     """Returns whether a line asks: it contains a question mark or begins with an asking word."""
     text = plain(markdown)
-    if _ASKING_END.search(text):
+    if ("?" in text or not text.isascii()) and _ASKING_END.search(text):
         return True
     if text.endswith((";", "；")):
         # A part of a sentence, which continues in the next item.
@@ -449,9 +448,10 @@ def reads_as_question(markdown: str) -> bool:
     words = len(text.split()) if text.isascii() else len(text.split()) + len(_WIDE.findall(text)) // 2
     if words < _IMPERATIVE:
         return len(text) < _SHORT_LINE and _ASKS_SHORTLY.match(text) is not None
-    if _DEMANDS.match(text):
+    low = text.lower()
+    if _DEMANDS.match(low):
         return True
-    if _ASKS.match(text.lstrip("\"'“‘(¿¡ ")):
+    if _ASKS.match(low.lstrip("\"'“‘(¿¡ ")):
         return _FRAGMENT.match(text) is None
     if text.isascii():
         return False
@@ -471,8 +471,7 @@ _DEMANDS = re.compile(
     r"|spiega|spiegare|descrivi|descrivere|illustra|si (?:descriva|spieghi|illustri)(?:no)?"
     r"|beschrijf|bespreek|wyjaśnij|opisz|omów|wymień|proszę"
     r"|vysvětlete|popište|objasněte|vyjmenujte|объясните|опишите|назовите|перечислите|расскажите|поясните|опишіть"
-    r"|jelaskan|sebutkan|uraikan|förklara|beskriv|forklar)(?!\w)",
-    re.IGNORECASE,
+    r"|jelaskan|sebutkan|uraikan|förklara|beskriv|forklar)(?!\w)"
 )
 # Words that begin an item of any list, and are a question only among headings that demand an explanation.
 _DEMANDS_PROOF = re.compile(r"^provide[ ]|,[ ](?:explain|describe|demonstrate|show|discuss)[ ]", re.IGNORECASE)
@@ -492,7 +491,9 @@ def asks_to_choose(text: str) -> bool:
 def demands(text: str) -> bool:
     """Returns whether a line asks for an explanation: it begins with a word such as `Explain`, and names what."""
     words = plain(text)
-    return len(words.split()) >= _FEWEST_DEMANDED and bool(_DEMANDS.match(words) or _DEMANDS_PROOF.search(words))
+    return len(words.split()) >= _FEWEST_DEMANDED and bool(
+        _DEMANDS.match(words.lower()) or _DEMANDS_PROOF.search(words)
+    )
 
 
 def heading_asks(headings: tuple[Block, ...]) -> bool:
@@ -505,13 +506,17 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
 
 def asks_for_questions(titles: tuple[str, ...]) -> bool:
     """Returns whether a title announces questions below it: a program for quizzes has steps and parts below it."""
-    return any(_PROMOTION.search(_PROGRAM_NAME.sub("", title)) for title in titles)
+    return any(map(_announces, titles))
+
+
+def _announces(title: str) -> bool:
+    low = title.lower()
+    return _PROMOTION.search(low) is not None and _PROMOTION.search(_PROGRAM_NAME.sub("", low)) is not None
 
 
 _PROGRAM_NAME = re.compile(
     r"\b(?:quiz(?:zes)?|trivia|flash ?cards?|exams?|mcqs?)[ -]?(?:\w+[ -])?(?:bot|app|apps|application|game|website"
-    r"|platform|generator|maker|builder|engine)\b",
-    re.IGNORECASE,
+    r"|platform|generator|maker|builder|engine)\b"
 )
 """The name of a program that asks questions."""
 

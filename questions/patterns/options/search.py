@@ -66,10 +66,13 @@ _WRONG = re.compile(r"^[❌✗✘☐⬜]\ufe0f?[ ]*|[ ]*[❌✗✘]\ufe0f?[ ]*$"
 _WRONG_MARK = re.compile(r"^[❌✗✘]|[❌✗✘]\ufe0f?[ ]*$")
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
 _MAYBE = re.compile(
-    rf"(?m)\[[ xX✓✔*]\\?\]|^\[\][ ]|\([ xX]\)|^[ \t]*[-*+][ ][A-J][ ]\S|^[ \t]{{0,3}}B(?!\w)"
-    rf"|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：;；]|(?<=[①-⑩]))"
-    r"|(?:选项|選項|選択肢|보기)[A-J]"
+    # By the sign, then what is around it: there are far more letters than signs.
+    rf"[\[()\].:*_）．、：;；①-⑩选選보](?:(?<=\[)[ xX✓✔*]\\?\]|(?<=\()[ xX]\)"
+    rf"|(?<=(?<![^\W_])[{_LETTERS}][)\].:*_）．、：;；])|(?<=(?<![^\W_])[①-⑩])"
+    r"|(?<=[选選보])(?:项|項|択肢|기)[A-J])"
 )
+_MAYBE_FIRST = re.compile(r"\n(?:\[\][ ]|[ \t]*[-*+][ ][A-J][ ]\S|[ \t]{0,3}B(?!\w))")
+"""An option by the first signs of its line."""
 _FEWEST_INLINE = 3
 _MOST = 20
 """Number of check boxes from which a list is a to-do list."""
@@ -153,7 +156,7 @@ def begins_with_box(line: str) -> bool:
 
 def may_hold_options(text: str) -> bool:
     """Returns whether a search for options is worthwhile."""
-    return _MAYBE.search(text) is not None
+    return _MAYBE.search(text) is not None or _MAYBE_FIRST.search(f"\n{text}") is not None
 
 
 def options_in(lines: list[str]) -> OptionRun | None:

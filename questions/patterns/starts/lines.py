@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,7 @@ def find_lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterat
 
 def _first_line(block: Block) -> _AskingLine:
     """Returns the question in the first line of a paragraph, whatever its words."""
-    first = replace(block, text=block.text.partition("\n")[0], last=block.first)
+    first = block._replace(text=block.text.partition("\n")[0], last=block.first)
     return _line(first) or _AskingLine(question_line(first.text))
 
 
