@@ -22,7 +22,7 @@ from service.domain.import_plan import (
     sha256,
 )
 from service.rounds.regrading import regrade_question
-from service.store import imports, monitoring, tables
+from service.store import imports, monitoring, rounds, tables
 from service.store.imports import Step, split_batches
 from service.wire import Generated, ImportView, UnusedPassage
 
@@ -340,5 +340,8 @@ class _Writer:
 
 async def regrade_changed(session: AsyncSession, fixed: Mapping[int, int], now: datetime) -> None:
     """Grades closed rounds with these questions again. `fixed` has the id of each question's new version."""
-    for question_id in sorted(await imports.filter_judged(session, fixed)):
+    judged = await imports.filter_judged(session, fixed)
+    # All at once, and before the boards, in the order of everyone who locks both.
+    await rounds.hold_closed(session, judged)
+    for question_id in sorted(judged):
         await regrade_question(session, fixed[question_id], now)

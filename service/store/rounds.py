@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, text, tuple_
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, func, literal, or_, select, text, tuple_
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
@@ -208,6 +208,15 @@ async def list_closed_with_question(session: AsyncSession, question_id: int) -> 
         .order_by(Round.opens_at, Round.id)
     )
     return [(row[0], row[1]) for row in await session.execute(query)]
+
+
+async def hold_closed(session: AsyncSession, question_ids: Collection[int]) -> None:
+    """Keeps the members of all closed rounds that asked these questions from being merged or forgotten until the
+    transaction ends; waits for those that are on their way."""
+    asked = QuestionVersion.question_id == func.any(literal(list(question_ids), ARRAY(BigInteger)))
+    query = select(Round.id).join(QuestionVersion, QuestionVersion.id == Round.version_id)
+    query = query.where(asked, Round.closed_at.is_not(None)).order_by(Round.id)
+    await session.execute(query.with_for_update(of=Round, read=True))
 
 
 async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[int]:

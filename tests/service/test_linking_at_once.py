@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from service.banks.imports import import_bank
 from service.client import ServiceRefused, ServiceUnavailable
 from service.people.linking import GUESSES
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Workspace
 from service.wire import ChatLinked, LinkRefused, MemberLinked, Platform
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
+from tests.service.lock_waits import until_locked_out
+from tests.service.scenes import reading
 from tests.service.two_chats import TEAM, TwoChats
 
 
@@ -99,3 +103,23 @@ async def test_a_close_that_comes_while_accounts_are_linked_books_once(chats: Tw
     linking = chats.daily.client.link_with(chats.who("Ada", "slack"), "link", code)
     await asyncio.gather(chats.daily.service.tick(), linking)
     assert await chats.standing() == [(1, "Ada", 10, 1)]
+
+
+async def test_accounts_that_are_linked_during_a_correction_keep_the_corrected_points(chats: TwoChats) -> None:
+    await chats.join_chats()
+    await chats.schedule("discord")
+    ref = await chats.asked()
+    await chats.answer("Ada", "slack", ref, "a")
+    await chats.answer("Bo", "slack", ref, "b")
+    await chats.closed()
+    assert [name for _, name, points, _ in await chats.standing() if points] == ["Ada"]
+    client = chats.daily.client
+    code = (await client.link(chats.who("Ada", "discord"), "make")).code
+    options = tuple(replace(option, right=option.id == "b") for option in choice().options)
+    corrected = [replace(choice(f"q{number}"), options=options, answer="`x.clone()`") for number in range(20)]
+    async with chats.daily.service.sessions.begin() as session:
+        await import_bank(session, reading(*corrected, name="home"), None, chats.clock.now, True)
+        linking = asyncio.create_task(client.link_with(chats.who("Ada", "slack"), "link", code))
+        await until_locked_out(session, linking)
+    await linking
+    assert [name for _, name, points, _ in await chats.standing() if points] == ["Bo"]

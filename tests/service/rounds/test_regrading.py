@@ -173,3 +173,14 @@ async def test_a_correction_during_the_close_is_not_lost(
         await until_locked_out(session, waits)
     await waits
     assert [(name, right) for name, _, _, right in await board(client, answered)] == [("Bob", 1.0)]
+
+
+async def test_what_a_correction_is_judging_again_is_erased_of_a_member_who_forgets(closed: DailyChannel) -> None:
+    async with closed.service.sessions.begin() as session:
+        await import_bank(session, reading(replace(value(), answer="(3, 2)"), name="home"), None, closed.now, True)
+        forgetting = asyncio.create_task(closed.client.privacy(closed.who("Bob"), "forget", "forget"))
+        await until_locked_out(session, forgetting)
+    await forgetting
+    verdicts = await closed.rows(VerdictRow)
+    assert len(verdicts) == 4
+    assert "(3, 2)" not in str([row.detail for row in verdicts])
