@@ -224,6 +224,8 @@ def _read_date(word: str) -> date | RelativeDay:
 
 
 WORD: Final = Kind("word", str, "autograd", own=False)
+TOPIC: Final = Kind("topic", str, "autograd", own=False, spaced=True)
+"""A topic, or the rest of a name with spaces before it and a topic. `WORD` is one word."""
 QUESTION: Final = Kind("id", str, "transpose-strides", own=False)
 BANK: Final = Kind("bank", str, "tensors", own=False, spaced=True)
 TITLE: Final = Kind("title", str, "Spring cup", own=False, spaced=True)

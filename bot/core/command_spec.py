@@ -41,6 +41,7 @@ from bot.core.argument_kinds import (
     TEAMS,
     TIME,
     TITLE,
+    TOPIC,
     TOURNAMENT,
     WEEKDAYS,
     WORD,
@@ -164,7 +165,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "duel",
         "Challenge a member, or see your duels and rating.",
         Argument("member", MEMBER, "Whom to challenge; without it, your duels."),
-        Argument("topic", WORD, "Only this topic."),
+        Argument("topic", TOPIC, "Only this topic."),
     ),
     _quiz(
         "tournament",

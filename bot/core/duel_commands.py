@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from bot.core import actions
@@ -13,7 +14,7 @@ from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import command_errors, duels, questions
 from service.client import ServiceClient, ServiceRefused
-from service.wire import AnswerInput, NotFound
+from service.wire import AnswerInput, MemberAmbiguous, NotFound
 
 _MENTION: Final = re.compile(r"<@!?([^<>|]+)(?:\|([^<>]*))?>")
 
@@ -36,6 +37,23 @@ def _is_unknown_member(refused: ServiceRefused) -> bool:
     return isinstance(refused.refusal, NotFound) and refused.refusal.what == "member"
 
 
+def _may_be_misread(refused: ServiceRefused) -> bool:
+    refusal = refused.refusal
+    return isinstance(refusal, MemberAmbiguous) or (
+        isinstance(refusal, NotFound) and refusal.what in ("member", "topic")
+    )
+
+
+def _readings(member: str, topic: str) -> Iterator[tuple[str, str]]:
+    """Yields the members and topics that a command may mean, first what it says. Names have spaces, so that what was
+    read as a topic may begin with the rest of a name: the longest name is tried first."""
+    yield member, topic
+    words = topic.split()
+    if not _MENTION.fullmatch(member):
+        for count in range(len(words), 0, -1):
+            yield " ".join([member, *words[:count]]), " ".join(words[count:])
+
+
 class DuelCommands:
     """The command and the buttons of duels."""
 
@@ -50,16 +68,18 @@ class DuelCommands:
             raise CommandError.of(command_errors.NO_OPPONENT)
         if not named:
             return await self._show_own(event)
-        try:
-            return await self._challenge(event, named, topic)
-        except ServiceRefused as refused:
-            if not topic or not _is_unknown_member(refused):
-                raise
-            # What was read as a topic may be the rest of a name that has spaces.
+        problem: ServiceRefused | None = None
+        for member, about in _readings(named, topic):
             try:
-                return await self._challenge(event, f"{named} {topic}", "")
-            except ServiceRefused as again:
-                raise (refused if _is_unknown_member(again) else again) from None
+                return await self._challenge(event, member, about)
+            except ServiceRefused as refused:
+                if not _may_be_misread(refused):
+                    raise
+                # A topic that there is not says more than a name that is nobody's.
+                if problem is None or (_is_unknown_member(problem) and not _is_unknown_member(refused)):
+                    problem = refused
+        assert problem is not None, "there is one reading at least"
+        raise problem
 
     async def challenge(self, event: Submit) -> Card:
         """Challenges the member named in a form. Raises CommandError without one."""

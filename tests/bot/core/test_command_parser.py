@@ -169,8 +169,8 @@ REFUSED = [
     ),
     (
         "quiz",
-        "duel @Ann sums more",
-        "`more` is one word too many. Type `/quiz duel [MEMBER] [TOPIC]`. Put a value that has spaces in quotes.",
+        "explain views more",
+        "`more` is one word too many. Type `/quiz explain ID`. Put a value that has spaces in quotes.",
     ),
     ("quiz", "qqqq", "There is no command `/quiz qqqq`. `/quiz help` lists them all."),
     ("quiz", "today now", "`now` is one word too many. Type `/quiz today`."),

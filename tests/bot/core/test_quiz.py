@@ -621,6 +621,29 @@ async def test_a_duel_is_with_a_member_whose_name_has_spaces(room: Room, ann: Wh
     assert "You challenged Bo Li" in await room.types(ann, "/quiz duel Bo Li")
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("Bo Li sums", "You challenged Bo Li"),
+        ("Bo Li", "You challenged Bo Li"),
+        ('"Bo Li" sums', "You challenged Bo Li"),
+        ("Bo Li Wu sums", "You challenged Bo Li Wu"),
+        ("Bo sums", "You challenged Bo\n\nBo can"),
+        ("Bo topic:sums", "You challenged Bo\n\nBo can"),
+        ("Bo Li sumz", "There is no topic"),
+        ("Cy Li sums", "There is no member Cy here."),
+    ],
+)
+async def test_a_name_with_spaces_needs_no_quotes_before_a_topic(
+    room: Room, ann: Who, who: MakeWho, typed: str, said: str
+) -> None:
+    text = DUEL_BANK.read_text(encoding="utf-8")
+    await room.client.bank_import(room.boss, "duels", DUEL_BANK.name, text, True)
+    for name in ("Bo", "Bo Li", "Bo Li Wu"):
+        await room.client.join(who(name), room.where)
+    assert said in await room.types(ann, f"/quiz duel {typed}")
+
+
 def test_an_answer_that_has_no_verdict_yet_is_introduced_once() -> None:
     blocks = own_answer_blocks(CODE_KEY, AnswerInput(code="x = 1"), None)
     assert [block.markdown for block in blocks if isinstance(block, Text)] == ["You answered:"]
