@@ -10,7 +10,7 @@ from service.banks import editing, suggestions
 from service.banks.documents import DOCUMENTS
 from service.banks.suggestions import MAX_DAILY, MAX_WAITING
 from service.errors import Refused
-from service.store.members import resolve_caller
+from service.store.members import lock_caller, resolve_caller
 from service.store.review_tables import SuggestionRow
 from service.store.tables import AnswerRow, BankImport, Outbox
 from service.wire import (
@@ -30,6 +30,7 @@ from service.wire import (
 )
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 from tests.service.two_chats import GUILD, TEAM, TwoChats
 
@@ -254,6 +255,26 @@ async def test_a_day_has_a_limit_even_if_all_are_decided(daily: DailyChannel, bo
     assert (await daily.client.suggest(daily.who(), "next day", STRIPES)).problem == ""
 
 
+async def test_a_draft_does_not_count_before_it_is_submitted(daily: DailyChannel, boss: Who, clock: Clock) -> None:
+    for number in range(1, MAX_DAILY):
+        await daily.client.suggest(daily.who(), f"e{number}", STRIPES)
+        await daily.client.suggestion_decline(boss, f"no {number}", number, "No.")
+    assert (await daily.client.suggest(daily.who(), "draft", UNANSWERED)).problem != ""
+    clock.advance(hours=12)
+    assert (await daily.client.suggest(daily.who(), "done", STRIPES)).problem == ""
+    latest = (await daily.client.own_suggestions(daily.who()))[-1]
+    assert (latest.state, latest.at) == ("waiting", clock.now)
+
+
+async def test_a_member_suggests_one_after_the_other(daily: DailyChannel) -> None:
+    await daily.client.join(daily.who(), DAILY)
+    async with daily.service.sessions.begin() as session:
+        await lock_caller(session, await resolve_caller(session, daily.who(), DAILY, daily.now))
+        suggesting = asyncio.create_task(daily.client.suggest(daily.who(), "e1", STRIPES))
+        await until_locked_out(session, suggesting)
+    assert (await suggesting).problem == ""
+
+
 async def test_a_moderator_sees_what_asks_nearly_the_same(daily: DailyChannel, boss: Who) -> None:
     await daily.client.suggest(daily.who(), "e1", STRIPES)
     assert (await daily.client.suggestion_view(boss, 1)).similar == ()
@@ -361,6 +382,15 @@ async def test_a_forgotten_author_leaves_nothing_written(daily: DailyChannel, bo
     assert bank.questions == 1, "an accepted question stays"
     with refused(NotFound(what="suggestion", name="2")):
         await daily.client.suggestion_view(boss, 2)
+
+
+async def test_a_moderator_who_forgets_leaves_no_reason(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.suggest(daily.who(), "e1", STRIPES)
+    await daily.client.suggestion_decline(boss, "no", 1, "We have it already.")
+    await daily.client.privacy(boss, "gone", "forget")
+    (row,) = await daily.rows(SuggestionRow)
+    assert (row.state, row.reason) == ("declined", "")
+    assert "We have it already." not in str([each.body for each in await daily.rows(Outbox)])
 
 
 async def test_linked_accounts_share_suggestions_and_one_draft(daily: DailyChannel, clock: Clock) -> None:

@@ -330,6 +330,39 @@ async def test_what_cannot_be_challenged(players: Players) -> None:
     assert isinstance(await players.refused(client.duel_challenge(elsewhere, DAILY, "e", "Bo")), NotFound)
 
 
+async def test_only_the_challenges_of_a_member_count_for_their_limit(players: Players) -> None:
+    for number in range(5):
+        await players.client.duel_challenge(players.bo, DAILY, players.event(), f"new-{number}", f"New {number}")
+    view = await players.client.duel_challenge(players.ada, DAILY, players.event(), "new-1", "New 1")
+    assert view.state == "asked"
+
+
+async def test_a_duel_about_a_topic_asks_nothing_else(players: Players) -> None:
+    about = [choice(f"sum-{number}", topic="sums") for number in range(QUESTIONS - 1)]
+    await players.daily.bank(*about, name="sums")
+    await players.client.join(players.bo, DAILY)
+    with refused(DuelRefused(why="too few questions", count=QUESTIONS)):
+        await players.client.duel_challenge(players.ada, DAILY, players.event(), "Bo", "", "sums")
+    await players.daily.bank(*about, choice("sum-4", topic="sums"), name="sums")
+    duel = (await players.asked("sums")).duel
+    await players.client.duel_respond(players.bo, players.event(), duel, True)
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+    review = await players.client.duel_show(players.ada, duel)
+    assert {answer.key.question.topic for answer in review.answers if answer.key} == {"sums"}
+
+
+async def test_what_a_member_typed_in_a_duel_is_erased_when_they_forget(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(*(value(f"shape-{number}") for number in range(QUESTIONS)))
+    players = Players(daily, clock)
+    duel = (await players.begun()).duel
+    for name, typed in (("Ada", "(9, 9)"), ("Bo", "(8, 8)")):
+        await players.plays(name, duel, [AnswerInput(text=typed)] * QUESTIONS)
+    await players.client.privacy(players.ada, "forget", "forget")
+    given = str([row.given for row in await daily.rows(DuelTurnRow)])
+    assert ("(9, 9)" in given, "(8, 8)" in given) == (False, True)
+
+
 async def test_only_questions_that_are_quick_to_judge_are_asked(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(*(value(f"shape-{number}") for number in range(4)), prose(), code())
     players = Players(daily, clock)
@@ -499,6 +532,22 @@ async def test_a_member_has_no_rematch_with_an_account_of_their_own(linked: Link
     await linked.chats.link("Ada")
     with refused(DuelRefused(why="yourself")):
         await linked.client.duel_rematch(ada, GUILD, "again", own)
+
+
+async def test_a_duel_asks_first_what_no_account_of_the_two_has_met(linked: Linked) -> None:
+    await linked.chats.join_chats()
+    more = ("fold", "pool", "norm", "gelu", "adam")
+    slack_bo = linked.chats.who("Bob", "slack")
+    await linked.client.join(slack_bo, TEAM)
+    first = await linked.begins("slack", slack_bo, "first")
+    await linked.ends("slack", first, slack_bo)
+    await linked.chats.daily.bank(*(choice(key) for key in more), name="more")
+    await linked.chats.schedule("discord")
+    await linked.chats.link("Ada")
+    second = await linked.begins("discord", linked.bo, "second")
+    await linked.ends("discord", second, linked.bo)
+    review = await linked.client.duel_show(linked.bo, second)
+    assert {answer.key.question.id for answer in review.answers if answer.key} == set(more)
 
 
 async def test_a_duel_of_two_accounts_of_one_person_is_called_off(linked: Linked) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from service.competitions.sprints import MOST_PLANNED, advance_all
+from service.rounds.choosing import lock_choosing
 from service.store.audits import Audit
 from service.store.cards import CardRow
 from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
@@ -498,6 +499,48 @@ async def test_a_planned_sprint_is_cancelled_and_the_channel_sees_it(scene: Spri
     assert await scene.ticks() == [] and await scene.daily.rows(SprintQuestion) == []
     actions = [row.action for row in await scene.daily.rows(Audit)]
     assert actions == ["sprint plan", "sprint cancel"]
+
+
+async def test_a_sprint_that_runs_is_stopped_and_not_cancelled(scene: SprintScene) -> None:
+    await scene.bank()
+    view = await scene.starts()
+    for sprint_id in (0, view.id):
+        with refused(SprintRefused(why="not planned")):
+            await scene.daily.client.sprint_cancel(
+                scene.daily.who("Boss", admin=True), f"c{sprint_id}", scene.where, sprint_id
+            )
+    assert (await scene.asks()).number == 1
+
+
+async def test_a_plan_that_nobody_saw_is_cancelled_silently(scene: SprintScene) -> None:
+    await scene.bank()
+    await plans_soon(scene)
+    await scene.daily.client.sprint_cancel(scene.daily.who("Boss", admin=True), "c", scene.where)
+    assert await scene.ticks() == []
+
+
+async def test_a_planned_sprint_begins_when_nothing_else_chooses_questions(scene: SprintScene) -> None:
+    await scene.bank()
+    await plans_soon(scene)
+    await scene.passes(30 * 60)
+    (sprint,) = await scene.daily.rows(Sprint)
+    async with scene.daily.service.sessions.begin() as session:
+        assert await lock_choosing(session, [sprint.workspace_id])
+        await advance_all(scene.daily.service.sessions, scene.clock())
+        assert await scene.daily.rows(SprintQuestion) == []
+    await advance_all(scene.daily.service.sessions, scene.clock())
+    assert len(await scene.daily.rows(SprintQuestion)) == 2
+
+
+@pytest.mark.parametrize(("late", "begins"), [(14 * 60, True), (16 * 60, False)])
+async def test_a_planned_sprint_begins_at_most_a_quarter_of_an_hour_late(
+    scene: SprintScene, late: int, begins: bool
+) -> None:
+    await scene.bank()
+    await plans_soon(scene)
+    await scene.passes(30 * 60 + late)
+    await scene.ticks()
+    assert bool(await scene.daily.rows(SprintQuestion)) == begins
 
 
 async def test_a_planned_sprint_waits_for_one_that_runs_and_is_missed_when_late(scene: SprintScene) -> None:

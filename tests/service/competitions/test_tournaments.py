@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.competitions import tournaments
 from service.store.audits import Audit
 from service.store.competition_tables import Tournament, TournamentDay, TournamentScore
+from service.store.members import resolve_caller
 from service.store.tables import Ledger, Outbox
 from service.wire import (
     AnswerInput,
     ChannelNeeded,
+    ExtraRound,
     NotFound,
     QuestionPost,
     ScheduleSpec,
@@ -26,6 +30,7 @@ from service.wire import (
 from tests.conftest import MONDAY, Clock
 from tests.service.competitions.tournament_scene import TUESDAY, TournamentScene
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 WEDNESDAY, THURSDAY = TUESDAY + timedelta(days=1), TUESDAY + timedelta(days=2)
@@ -181,6 +186,58 @@ async def test_a_day_waits_for_a_question_that_comes_late(scene: TournamentScene
     assert (await scene.told())[0].tournament.results[0].rounds == 2
 
 
+@pytest.mark.parametrize("how", ["paused", "removed"])
+async def test_a_day_does_not_wait_for_a_schedule_that_posts_nothing(
+    scene: TournamentScene, clock: Clock, how: str
+) -> None:
+    late = ScheduleSpec(at=SPEC.at.replace(hour=20), open_minutes=60)
+    second = await scene.daily.schedule(late, where=Where(channel="second", name="#second"))
+    await scene.plans(days=1, schedules=(1, second))
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
+    if how == "paused":
+        await client.schedule_pause(boss, "pause", second, True)
+    else:
+        await client.schedule_remove(boss, "remove", second)
+    assert {post.event for post in await scene.plays({"Ada": "a"})} == {"over"}
+
+
+async def test_extra_questions_do_not_count(scene: TournamentScene, clock: Clock) -> None:
+    await scene.plans(days=1)
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    clock.now = MONDAY + timedelta(days=1, hours=1)
+    await scene.answers(await scene.ticks(), {"Bob": "a"})
+    await scene.daily.client.ask_extra(
+        scene.daily.who("Boss", admin=True), "extra", DAILY, ExtraRound(open_minutes=24 * 60)
+    )
+    await scene.answers(await scene.ticks(), {"Ada": "a"})
+    clock.advance(hours=8)
+    (over,) = await scene.told()
+    assert over.event == "over", "it waits for no extra question"
+    scores = {score.team: score.points for score in over.tournament.results[0].scores}
+    team_of = {name: number for number, names in (await scene.teams()).items() for name in names}
+    assert scores[team_of["Ada"]] == 0 < scores[team_of["Bob"]]
+
+
+async def test_an_extra_question_that_is_closed_first_does_not_count_either(
+    scene: TournamentScene, clock: Clock
+) -> None:
+    await scene.plans(days=1)
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    clock.now = MONDAY + timedelta(days=1, hours=1)
+    await scene.answers(await scene.ticks(), {"Bob": "a"})
+    await scene.daily.client.ask_extra(scene.daily.who("Boss", admin=True), "extra", DAILY, ExtraRound(open_minutes=60))
+    await scene.answers(await scene.ticks(), {"Ada": "a"})
+    clock.advance(hours=8)
+    (over,) = await scene.told()
+    scores = {score.team: score.points for score in over.tournament.results[0].scores}
+    team_of = {name: number for number, names in (await scene.teams()).items() for name in names}
+    assert scores[team_of["Ada"]] == 0 < scores[team_of["Bob"]]
+
+
 async def test_a_day_waits_an_hour_for_verdicts(daily: DailyChannel, clock: Clock) -> None:
     scene = TournamentScene(daily, clock)
     await daily.bank(code("one"), code("two"))
@@ -275,6 +332,34 @@ async def test_captains_pick_in_turn_and_the_rest_is_balanced(scene: TournamentS
         await client.tournament_pick(bob, scene.event(), "Eve")
 
 
+async def test_no_captain_is_named_after_the_start(scene: TournamentScene) -> None:
+    client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
+    await scene.plans(teams="captains")
+    await scene.joins("Ada", "Bob", "Cy")
+    for name in ("Ada", "Bob"):
+        await client.tournament_captain(boss, scene.event(), name)
+    await scene.begins()
+    await client.join(scene.daily.who("Dan"), DAILY)
+    with refused(TournamentRefused(why="started")):
+        await client.tournament_captain(boss, scene.event(), "Dan")
+
+
+async def test_a_captain_is_not_followed_by_a_member_who_left_before(scene: TournamentScene) -> None:
+    client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
+    await scene.plans(teams="captains")
+    for name in ("Ada", "Bob", "Cy", "Dan", "Eve", "Flo", "Gus"):
+        await scene.joins(name)
+        scene.clock.advance(minutes=1)
+    for name in ("Ada", "Bob"):
+        await client.tournament_captain(boss, scene.event(), name)
+    for captain, name in (("Ada", "Flo"), ("Bob", "Gus"), ("Ada", "Eve"), ("Bob", "Dan"), ("Ada", "Cy")):
+        await client.tournament_pick(scene.daily.who(captain), scene.event(), name)
+    await scene.begins()
+    for name in ("Cy", "Ada"):
+        view = await client.tournament_leave(scene.daily.who(name), scene.event())
+    assert [team.captain and team.captain.name for team in view.teams] == ["Eve", "Bob"]
+
+
 async def test_a_captain_who_leaves_is_followed_by_the_member_who_joined_next(scene: TournamentScene) -> None:
     client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
     await scene.plans(teams="captains")
@@ -337,6 +422,58 @@ async def test_a_late_joiner_goes_to_the_smallest_team_and_counts_from_the_next_
     assert {score.points for score in wednesday.tournament.results[-1].scores} == {0}
     (over,) = await scene.plays({"Dan": "a"})
     assert over.tournament.teams[0].number == small and over.tournament.teams[0].points > 0
+
+
+async def test_a_late_joiner_goes_to_the_team_that_members_have_left(scene: TournamentScene) -> None:
+    await scene.plans()
+    await scene.joins("Ada", "Bob", "Cy", "Dan")
+    await scene.begins()
+    leaving = sorted((await scene.teams())[2])[0]
+    await scene.daily.client.tournament_leave(scene.daily.who(leaving), scene.event())
+    view = await scene.daily.client.tournament_join(scene.daily.who("Eve"), scene.event())
+    assert view.team == 2
+
+
+async def test_a_late_joiner_goes_to_no_team_that_is_out(scene: TournamentScene) -> None:
+    await scene.plans(form="bracket", team_count=4, days=5)
+    await scene.joins("Ada", "Bob", "Cy", "Dan")
+    (started,) = await scene.begins()
+    teams = await scene.teams()
+    lost = {pair.first for pair in started.tournament.stages[0].pairs}
+    (day,) = await scene.plays({name: "b" if number in lost else "a" for number in teams for name in teams[number]})
+    playing = {team.number for team in day.tournament.teams if team.playing}
+    assert playing == set(teams) - lost
+    for name in ("Eve", "Flo", "Gus", "Hal"):
+        view = await scene.daily.client.tournament_join(scene.daily.who(name), scene.event())
+        assert view.team in playing
+
+
+@pytest.mark.parametrize("first", ["start", "join"])
+async def test_who_joins_while_the_teams_are_made_has_one(scene: TournamentScene, clock: Clock, first: str) -> None:
+    made = await scene.plans()
+    await scene.joins("Ada", "Bob")
+    clock.now = MONDAY + timedelta(hours=16)
+    cy = scene.daily.who("Cy")
+    sessions = scene.daily.service.sessions
+
+    async def start(session: AsyncSession) -> None:
+        await tournaments.advance(session, made.id, clock.now)
+
+    async def join(session: AsyncSession) -> None:
+        await tournaments.join(session, await resolve_caller(session, cy, DAILY, clock.now), made.id, clock.now)
+
+    async def in_transaction(work: Callable[[AsyncSession], Awaitable[None]]) -> None:
+        async with sessions.begin() as session:
+            await work(session)
+
+    await scene.daily.client.join(cy, DAILY)
+    before, after = (start, join) if first == "start" else (join, start)
+    async with sessions.begin() as session:
+        await before(session)
+        waits = asyncio.create_task(in_transaction(after))
+        await until_locked_out(session, waits)
+    await waits
+    assert sorted(name for names in (await scene.teams()).values() for name in names) == ["Ada", "Bob", "Cy"]
 
 
 async def test_nobody_joins_late_where_the_admin_does_not_allow_it(scene: TournamentScene) -> None:

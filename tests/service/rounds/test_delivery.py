@@ -92,6 +92,17 @@ async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(daily: Dai
     assert (first.uncertain, again.uncertain, again.attempt, again.key) == (False, True, 2, first.key)
 
 
+async def test_the_first_claim_is_the_one_that_is_measured(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    first = await question_of(daily)
+    claimed_at = clock.now
+    clock.advance(seconds=31)
+    again = await question_of(daily)
+    await daily.client.outbox_sent(again.id, "m1")
+    (row,) = [row for row in await daily.rows(Outbox) if row.id == first.id]
+    assert row.taken_at == claimed_at
+
+
 async def test_a_private_message_to_somebody_who_is_gone_goes_nowhere(daily: DailyChannel, clock: Clock) -> None:
     """Least of all to the channel that it names beside the member."""
     await posted(daily, clock)

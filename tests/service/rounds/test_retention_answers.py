@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
@@ -15,7 +15,7 @@ from service.config import InvalidSettings, Settings, read_settings
 from service.rounds.retention import Retention
 from service.store import markings
 from service.store.answers import read_verdict
-from service.store.competition_tables import SprintAnswer
+from service.store.competition_tables import DuelTurn, SprintAnswer
 from service.store.retention import Maintenance, delete_old
 from service.store.session import libpq_url
 from service.store.tables import AnswerRow, Ledger, VerdictRow
@@ -187,6 +187,39 @@ async def test_duels_lose_their_text_too(daily: DailyChannel, clock: Clock) -> N
     assert "(2, 3)" not in str([answer.given for answer in view.answers])
     made = await daily.client.privacy(daily.who("Ada"), "export", "export")
     assert any(turn["given"].get("cleared") for turn in json.loads(made.export)["duels"])
+
+
+async def test_of_a_duel_only_what_is_old_enough_goes(daily: DailyChannel, clock: Clock) -> None:
+    ada, bob = daily.who("Ada"), daily.who("Bob")
+    await daily.bank(*(value(f"shape-{number}") for number in range(5)))
+    await daily.client.join(bob, DAILY)
+    duel = (await daily.client.duel_challenge(ada, DAILY, "challenge", "Bob")).duel
+    await daily.client.duel_respond(bob, "accept", duel, True)
+    for who in (ada, bob):
+        ref = (await daily.client.duel_show(who, duel)).duel.next_ref
+        await daily.client.duel_ask(who, ref)
+        await daily.client.duel_answer(who, f"{who.name} answers", ref, AnswerInput(text=f"({who.name})"), clock.now)
+        clock.advance(hours=20)
+    clock.advance(days=DAYS, hours=-30)
+    await clear(daily)
+    given = str([row.given for row in await daily.rows(DuelTurn)])
+    assert ("(Ada)" in given, "(Bob)" in given) == (False, True)
+
+
+async def test_of_a_sprint_only_what_is_old_enough_goes(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(value())
+    scene = SprintScene(daily, clock)
+    await scene.starts(questions=1, seconds=60)
+    post = await scene.asks()
+    await scene.answers(post, AnswerInput(text="(2, 3)"), "Ada")
+    await scene.passes(30)
+    await scene.answers(post, AnswerInput(text="(3, 2)"), "Bob")
+    await scene.reveals()
+    first, _ = sorted(row.at for row in await daily.rows(SprintAnswer))
+    async with daily.service.sessions.begin() as session:
+        assert await delete_old(session, "answer_text", first + timedelta(seconds=15)) == 1
+    texts = [AnswerInput.from_stored(row.given).text for row in await daily.rows(SprintAnswer)]
+    assert sorted(texts, key=str) == ["(3, 2)", None]
 
 
 async def test_a_sprint_keeps_what_it_has_not_graded_and_loses_the_text_after(
