@@ -341,6 +341,8 @@ class _Writer:
 async def regrade_changed(session: AsyncSession, fixed: Mapping[int, int], now: datetime) -> None:
     """Grades closed rounds with these questions again. `fixed` has the id of each question's new version."""
     judged = await imports.filter_judged(session, fixed)
+    if not judged:
+        return
     # All at once, and before the boards, in the order of everyone who locks both.
     await rounds.hold_closed(session, judged)
     for question_id in sorted(judged):
