@@ -233,6 +233,11 @@ def _points(facts: _RoundFacts, member_id: int, answer: AnswerRow | None) -> Poi
     judged = None if facts.version.question.kind == "open" else posted.credit
     confidence = facts.posting.confidence_points(answer, posted.credit) if answer else 0
     hint = facts.posting.hint_points(member_id, judged)
+    taking_part = moved = 0
+    if facts.version.question.kind == "open":
+        taking_part = posted.round - hint
+        # What was confirmed before accounts were linked was moved together with the points of participation.
+        moved = max(0, taking_part - facts.posting.points_without_bonus(None)) if posted.linked else 0
     return PointsView(
         total=posted.round + posted.corrected + posted.confirmed,
         full=full,
@@ -242,6 +247,6 @@ def _points(facts: _RoundFacts, member_id: int, answer: AnswerRow | None) -> Poi
         hint=hint,
         own=facts.posting.is_author(member_id),
         corrected=posted.corrected,
-        taking_part=posted.round - hint if facts.version.question.kind == "open" else 0,
-        confirmed=posted.confirmed,
+        taking_part=taking_part - moved,
+        confirmed=posted.confirmed + moved,
     )

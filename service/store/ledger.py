@@ -63,6 +63,8 @@ class RoundPoints:
     """Posted later by corrections."""
     confirmed: int
     """Posted later for the credit of an open answer."""
+    linked: bool
+    """Whether points were moved from another account of the member: all in `round`, whatever they were for."""
 
 
 async def list_round_points(
@@ -77,12 +79,13 @@ async def list_round_points(
             func.coalesce(func.sum(Ledger.credit).filter(first), 0.0),
             func.coalesce(func.sum(Ledger.points).filter(~first, ~confirmed), 0),
             func.coalesce(func.sum(Ledger.points).filter(confirmed), 0),
+            func.bool_or(Ledger.reason == "link"),
         )
         .where(Ledger.round_id == round_id, Ledger.member_id.in_(member_ids))
         .group_by(Ledger.member_id)
     )
     rows = await session.execute(query)
-    return {row[0]: RoundPoints(int(row[1]), float(row[2] or 0), int(row[3]), int(row[4])) for row in rows}
+    return {row[0]: RoundPoints(int(row[1]), float(row[2] or 0), int(row[3]), int(row[4]), row[5]) for row in rows}
 
 
 async def count_right(session: AsyncSession, round_ids: Collection[int], member_ids: Collection[int]) -> dict[int, int]:

@@ -536,18 +536,17 @@ async def test_a_member_has_no_rematch_with_an_account_of_their_own(linked: Link
 
 async def test_a_duel_asks_first_what_no_account_of_the_two_has_met(linked: Linked) -> None:
     await linked.chats.join_chats()
-    more = ("fold", "pool", "norm", "gelu", "adam")
-    slack_bo = linked.chats.who("Bob", "slack")
-    await linked.client.join(slack_bo, TEAM)
-    first = await linked.begins("slack", slack_bo, "first")
-    await linked.ends("slack", first, slack_bo)
-    await linked.chats.daily.bank(*(choice(key) for key in more), name="more")
+    await linked.chats.daily.bank(choice("fold"), name="more")
     await linked.chats.schedule("discord")
+    ref = await linked.chats.asked()
+    met = (await linked.client.ask(linked.chats.who("Ada", "slack"), TEAM, ref)).question.id
+    await linked.chats.answer("Ada", "slack", ref)
+    await linked.chats.closed()
     await linked.chats.link("Ada")
-    second = await linked.begins("discord", linked.bo, "second")
-    await linked.ends("discord", second, linked.bo)
-    review = await linked.client.duel_show(linked.bo, second)
-    assert {answer.key.question.id for answer in review.answers if answer.key} == set(more)
+    duel = await linked.begins("discord", linked.bo, "first")
+    await linked.ends("discord", duel, linked.bo)
+    review = await linked.client.duel_show(linked.bo, duel)
+    assert {answer.key.question.id for answer in review.answers if answer.key} == {*KEYS, "fold"} - {met}
 
 
 async def test_a_duel_of_two_accounts_of_one_person_is_called_off(linked: Linked) -> None:

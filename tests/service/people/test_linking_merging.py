@@ -24,7 +24,7 @@ from service.store.members import Caller
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, Outbox, StreakGrace
 from service.wire import AnswerInput, LinkRefused, VerdictNote, Where, WinnerPost
 from tests.conftest import Clock
-from tests.service.daily_channel import DailyChannel, choice, code, daily_channel_of
+from tests.service.daily_channel import DailyChannel, choice, code, daily_channel_of, prose
 from tests.service.refusals import refused
 from tests.service.scenes import Stage, question
 from tests.service.two_chats import GUILD, TEAM, TwoChats
@@ -368,3 +368,22 @@ async def test_the_role_of_a_winner_who_linked_their_accounts_goes_to_the_next_o
     await client.link_with(chats.who("Ada", "discord"), chats.event(), code)
     post = await plays("Winter", winner)
     assert (post.winners, post.former) == (("discord-ada",) if not former else ("discord-bo",), former)
+
+
+async def test_what_was_confirmed_of_an_open_answer_is_no_part_of_taking_part_after_a_link(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    chats = TwoChats(daily, clock)
+    await chats.join_chats()
+    await daily.bank(prose())
+    await chats.schedule("discord")
+    ref = await chats.asked()
+    slack, discord = chats.who("Ada", "slack"), chats.who("Ada", "discord")
+    await daily.client.answer(slack, TEAM, "answer", ref, AnswerInput(text="They share."), clock.now)
+    await chats.closed()
+    await daily.client.open_answer_credit(chats.boss("discord"), "credit", 1, 100)
+    before = (await daily.client.result(slack, ref)).points
+    assert before is not None and before.confirmed > 0 < before.taking_part
+    await daily.client.join(discord, GUILD)
+    await chats.link("Ada")
+    assert (await daily.client.result(discord, ref)).points == before
