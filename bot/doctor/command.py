@@ -13,7 +13,9 @@ import typer
 
 from bot.cli import bot_findings, chat_findings, is_bot, keeps_files
 from bot.doctor.checks import CheckResult
+from bot.doctor.environment import BOT_SETTINGS, find_unknown
 from sandbox.cli import examine_machine
+from service.config import Settings
 from service.logs import Redaction
 from service.ops.backups import examine_backups
 from service.ops.deployment import (
@@ -70,7 +72,7 @@ async def run_checks(chat: CheckedChat | None, data: Path, backups: Path | None)
     """Runs the checks and returns their results, dependencies first."""
     if chat is not None:
         return await chat_findings(chat.value)
-    found: list[CheckResult] = []
+    found = list(find_unknown(os.environ, Settings, *BOT_SETTINGS))
     served = bool(os.environ.get("DATABASE_URL") or os.environ.get("DAILYGRAD_DATABASE_URL"))
     elsewhere: Check | None = None
     if served:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from cryptography.fernet import Fernet
 from bot.cli import bot_findings
 from bot.doctor.checks import CheckResult
 from bot.doctor.command import findings, run_checks
+from bot.doctor.environment import BOT_SETTINGS, find_unknown
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
@@ -31,6 +33,7 @@ from tests.service.daily_channel import choice, daily_channel_of
 
 OURS = ("DAILYGRAD_", "DATABASE_", "DISCORD_", "SLACK_")
 HOUR = timedelta(hours=1)
+SETTINGS = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-8")
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 
@@ -110,6 +113,35 @@ async def test_a_key_of_another_machine_is_broken_although_everything_runs(
     for given, said in ((key, "ok keys: they fit all 1 "), (other, "broken keys: 1 of 1 stored secrets were ")):
         environ.setenv("DAILYGRAD_TOKEN_KEY", given)
         assert said in lines(await run_checks(None, tmp_path, None))
+
+
+async def test_a_mistyped_setting_is_named(environ: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in (
+        *("DAILYGRAD_RETENTION_INBOX_DAY", "DAILYGRAD_VERBOSE", "DISCORD_SHARD", "DISCORD_WEBHOOK", "SLACK_BOT_TOKENS"),
+        *(
+            "DAILYGRAD_LOG_LEVEL",
+            "DAILYGRAD_DATA",
+            "DAILYGRAD_TOKEN_KEY_FILE",
+            "DAILYGRAD_BACKUPS",
+            "SLACK_CONFIG_TOKEN",
+        ),
+    ):
+        environ.setenv(name, "")
+    found = [line for line in lines(await run_checks(None, tmp_path, None)).splitlines() if "nothing reads" in line]
+    assert [line.removeprefix("broken settings: nothing reads ") for line in found] == [
+        "DAILYGRAD_RETENTION_INBOX_DAY | write DAILYGRAD_RETENTION_INBOX_DAYS if you mean that",
+        "DAILYGRAD_VERBOSE | docs/settings.md lists every setting",
+        "DISCORD_SHARD | write DISCORD_SHARDS if you mean that",
+        "SLACK_BOT_TOKENS | write SLACK_BOT_TOKEN if you mean that",
+    ]
+
+
+def test_every_documented_setting_is_known() -> None:
+    documented = set(re.findall(r"^\| `((?:DAILYGRAD|DISCORD|SLACK|DATABASE)_[A-Z_]+)`", SETTINGS, re.M)) - {
+        "SLACK_ADDRESS"
+    }
+    assert len(documented) > 60
+    assert list(find_unknown(documented, Settings, *BOT_SETTINGS)) == []
 
 
 async def test_settings_are_read_first(environ: pytest.MonkeyPatch, tmp_path: Path) -> None:
