@@ -33,7 +33,7 @@ from service.banks.imports import ImportOptions, NoDocuments, import_path
 from service.client import ServiceClient
 from service.config import Settings, read_settings
 from service.logs import hide_settings, log_to
-from service.metrics import serve_metrics
+from service.metrics import serve_metrics, watch_disk
 from service.people.reencryption import reencrypting
 from service.process import (
     DATA,
@@ -116,6 +116,7 @@ async def run_with_chat(
         service = build(settings, ReferenceClock(now))
         await stack.enter_async_context(service.running(work=True))
         await stack.enter_async_context(reencrypting(service.sessions, service.cipher))
+        watch_disk(data)
         page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gauges.gather)
         await stack.enter_async_context(page)
         await import_bank(service, bank)

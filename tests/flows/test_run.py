@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,12 +148,16 @@ def database(data: Path) -> psycopg.Connection:
     return psycopg.connect(f"host={data / 'postgres'} user=postgres dbname=postgres")
 
 
-def test_a_question_is_posted_and_kept_after_a_restart(data: Path) -> None:
+def test_a_question_is_posted_and_kept_after_a_restart(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAILYGRAD_METRICS_PORT", "0")
     with running(data, start=subprocess.Popen) as first:
         address = first.wait_for(r"ready after [\d.]+ s: http://127\.0\.0\.1:(\d+)")
         assert first.port <= int(address[1]) < first.port + 20, "the next free one, if it was taken meanwhile"
         once = first.until(lambda: posts(data) or None, "a question was posted")
         first.wait_for("Sandbox ready: torch")
+        page = httpx.get(first.wait_for(r"Metrics are served at (\S+)")[1], timeout=PATIENCE).text
+        size = re.search(r"^dailygrad_disk_size_bytes (\S+)$", page, re.MULTILINE)
+        assert size and float(size[1]) == shutil.disk_usage(data).total, "the database's disk is watched"
         assert first.stop() == []
     with running(data) as second:
         second.wait_for("ready after")
