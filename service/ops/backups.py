@@ -143,6 +143,9 @@ def take(database_url: str, file: IO[bytes]) -> str:
             revision = snapshots.revision(connection)
             if revision is None:
                 raise CommandFailed("there is nothing to back up: the database was never migrated; check DATABASE_URL")
+            if not migrations.known(revision):
+                # Its tables that this program does not know would be left out.
+                raise migrations.newer(revision)
             server = connection.info.server_version // 10_000
             if dump.version < server:
                 raise CommandFailed(
@@ -256,7 +259,8 @@ def read_header(file: IO[bytes]) -> tuple[datetime, str]:
 
 def _refuse_unsuitable(connection: Connection, replace: bool) -> None:
     """Raises CommandFailed if the database holds another program's tables, is not empty, or is in use."""
-    if foreign := snapshots.foreign(connection):
+    foreign = snapshots.foreign(connection)
+    if foreign and not (replace and _is_upgraded(connection)):
         raise CommandFailed(
             f"the database holds tables that are not Dailygrad's ({', '.join(foreign[:3])}): name an empty one"
         )
@@ -270,6 +274,13 @@ def _refuse_unsuitable(connection: Connection, replace: bool) -> None:
             f"the database is in use by {count} other connection{'s' * (count != 1)}: stop the service and its "
             "workers first"
         )
+
+
+def _is_upgraded(connection: Connection) -> bool:
+    """Returns whether a newer version of this program has upgraded the database, so that tables may be unknown here."""
+    at = snapshots.revision(connection) or ""
+    later = re.fullmatch(r"\d{4}", at) is not None and at > migrations.newest()
+    return later and set(snapshots.ours(connection)) >= snapshots.CORE
 
 
 @contextlib.contextmanager

@@ -18,6 +18,9 @@ JOBS = "procrastinate_"
 """Prefix of the job queue's tables."""
 VERSION = "alembic_version"
 
+CORE = frozenset({"workspace", "question", "round", "answer", "ledger"})
+"""Tables that every version has."""
+
 _TABLES = """
 select relname from pg_class
 where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')

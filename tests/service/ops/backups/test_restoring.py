@@ -18,7 +18,7 @@ from service.store.migrations import ONE_AT_A_TIME
 from service.store.session import libpq_url
 from tests.conftest import Clock, MakeDatabase
 from tests.service.daily_channel import DailyChannel, choice
-from tests.service.ops.backups.conftest import restored_from, taken_to
+from tests.service.ops.backups.conftest import dumped_to, restored_from, taken_to
 from tests.service.rows import all_rows
 
 
@@ -79,6 +79,26 @@ def test_another_programs_tables_are_left_alone(
     restored_from(again, restored)
     assert all_rows(restored) == rows
     assert all_rows(database_url) == {**rows, 'the"irs': []}
+
+
+def test_a_backup_from_before_an_upgrade_replaces_the_tables_that_it_added(
+    small: Path, database_url: str, new_database: MakeDatabase, folder: Path
+) -> None:
+    rows = all_rows(database_url)
+    execute(database_url, "create table added_later (id int); update alembic_version set version_num = '9999'")
+    with pytest.raises(CommandFailed, match="the database is at 9999, which this program does not know"):
+        taken_to(folder / "incomplete.dump", database_url)
+    with pytest.raises(CommandFailed, match=r"not Dailygrad's \(added_later\)"):
+        restored_from(small, database_url)
+    restored_from(small, database_url, replace=True)
+    assert all_rows(database_url) == rows
+    # Another program may use Alembic too.
+    other = new_database()
+    execute(other, "create table theirs (id int); create table alembic_version (version_num text)")
+    execute(other, "insert into alembic_version values ('9999')")
+    with pytest.raises(CommandFailed, match=r"not Dailygrad's \(theirs\)"):
+        restored_from(small, other, replace=True)
+    assert set(all_rows(other)) == {"theirs", "alembic_version"}
 
 
 def test_a_database_in_use_is_not_replaced(small: Path, database_url: str) -> None:
@@ -154,7 +174,7 @@ def test_what_is_not_a_backup_or_a_database_is_reported(
     # An archive of pg_dump, but of something else, and one of a newer version.
     execute(database_url, "update alembic_version set version_num = '9999'")
     with pytest.raises(BackupInvalid, match=r"at revision 9999, .* none newer than .*update Dailygrad"):
-        restored_from(taken_to(folder / "b", database_url), new_database())
+        restored_from(dumped_to(folder / "b", database_url), new_database())
     execute(database_url, "delete from alembic_version")
     with pytest.raises(CommandFailed, match="never migrated"):
         taken_to(folder / "c", database_url)
