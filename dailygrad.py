@@ -151,7 +151,13 @@ def explained(problem: Exception) -> str | None:
         reason = str(cause).strip().splitlines()[0]
         if getattr(cause, "sqlstate", None) == DISK_FULL:
             return f"the database's disk is full: {reason}. Make room there; nothing was changed."
-        return f"the database cannot be used: {reason}. Check DATABASE_URL."
+        cure = "Check DATABASE_URL."
+        if "authentication failed" in reason:
+            cure = (
+                "Check the password in DATABASE_PASSWORD_FILE or DATABASE_URL: PostgreSQL keeps the one of its first "
+                "start until `alter role` changes it."
+            )
+        return f"the database cannot be used: {reason}. {cure}"
     if isinstance(problem, PermissionError) and problem.filename:
         return f"{problem.filename} cannot be used: {problem.strerror}. Change its owner or its permissions."
     if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:

@@ -2,7 +2,8 @@
 the secrets that the parts of one deployment share. Prints no secret.
 
 STORE keeps every secret and is mounted nowhere else; each other folder gets what its part needs. Missing folders are
-created, and existing secrets are kept: to change one, delete its file in STORE and run this again.
+created, and existing secrets are kept: to change one, delete its file in STORE and run this again. PostgreSQL keeps the
+password of its first start; docs/operating.md says how to change that.
 
 The tokens can be rotated while everything runs, because processes watch their files: `--rotate` adds new ones, which
 bots and services send from then on; `--retire` makes the service refuse all but the newest. Wait a quarter of an hour

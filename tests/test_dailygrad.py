@@ -87,6 +87,8 @@ def test_a_full_disk_is_not_blamed_on_the_settings() -> None:
     assert full == "the database's disk is full: could not extend file. Make room there; nothing was changed."
     away = explained(OperationalError("", {}, psycopg.OperationalError("connection refused")))
     assert away == "the database cannot be used: connection refused. Check DATABASE_URL."
+    refused = explained(OperationalError("", {}, psycopg.OperationalError("FATAL:  password authentication failed")))
+    assert refused is not None and "Check the password in DATABASE_PASSWORD_FILE or DATABASE_URL: " in refused
     ours = explained(OSError(errno.ENOSPC, "No space left on device", "/data/log"))
     assert ours == "the disk is full: /data/log. Make room there, and start again."
     assert explained(OSError(errno.EIO, "Input/output error")) is None
