@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -403,6 +404,19 @@ def test_bots_reach_the_internet_and_not_the_clusters_addresses(everything: list
     edge = next(one for one in everything if one["metadata"]["name"] == "quiz-dailygrad-edge")
     (block,) = [peer["ipBlock"] for rule in edge["spec"]["egress"] for peer in rule["to"] if "ipBlock" in peer]
     assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"} == set(block["except"])
+
+
+@pytest.mark.parametrize("internet", ["0.0.0.0/0", "::/0", "203.0.113.0/24", "10.0.0.0/8"])
+def test_addresses_that_are_excepted_lie_inside_those_that_are_allowed(internet: str) -> None:
+    """Kubernetes refuses others."""
+    manifests = render({"networkPolicies": {"internet": internet, "private": ["10.1.2.0/24"]}})
+    edge = next(one for one in manifests if one["metadata"]["name"] == "quiz-dailygrad-edge")
+    outside, inside = (peer["ipBlock"] for peer in edge["spec"]["egress"][1]["to"])
+    assert outside["cidr"] == internet
+    for one in outside.get("except", []):
+        assert ip_network(one).subnet_of(ip_network(internet))  # type: ignore[arg-type]
+    assert bool(outside.get("except")) is internet.endswith("/0")
+    assert inside == {"cidr": "10.1.2.0/24"}
 
 
 def test_a_database_outside_is_reached_at_its_addresses_only() -> None:
