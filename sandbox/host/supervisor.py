@@ -36,6 +36,8 @@ from sandbox.wire import Outcome, Run
 
 _MAX_WAITING = 64
 """Number of runs that may wait."""
+_LONGEST_PATH = 100
+"""Characters that the path of a socket may have; the kernel allows 107, and a suffix is added."""
 _BACKLOG = 1024
 """Number of connections that may arrive at once. Beyond it, the kernel rejects them without a reason."""
 _MAX_PARKED = 8
@@ -340,7 +342,10 @@ def listen(path: Path, mode: int = 0o600) -> socket.socket:
         temporary.rename(path)
     except OSError as problem:
         listener.close()
-        raise RuntimeError(f"cannot listen at {path}: {problem}; choose a shorter path that you may write to") from None
+        cure = f"choose a path of fewer than {_LONGEST_PATH} characters that you may write to"
+        if isinstance(problem, FileNotFoundError):
+            cure = f"make its folder first: mkdir -p {path.parent}"
+        raise RuntimeError(f"cannot listen at {path}: {problem}; {cure}") from None
     listener.setblocking(False)
     return listener
 

@@ -241,7 +241,9 @@ def test_a_second_one_at_the_same_socket_leaves_with_a_reason(sandbox: EmbeddedS
 def test_a_socket_that_cannot_be_created_is_reported_with_a_fix(tmp_path: Path) -> None:
     tried = ran("-m", "sandbox", "serve", "--socket", str(tmp_path / ("x" * 120)))
     assert tried.returncode == 4
-    assert "choose a shorter path that you may write to" in tried.stderr
+    assert "choose a path of fewer than 100 characters that you may write to" in tried.stderr
+    tried = ran("-m", "sandbox", "serve", "--socket", str(tmp_path / "none/s"))
+    assert f"make its folder first: mkdir -p {tmp_path}/none" in tried.stderr
 
 
 def test_it_leaves_when_its_parent_is_gone_already(tmp_path: Path) -> None:
