@@ -7,7 +7,7 @@ leader ends those that nobody ends by answering. Duels earn no points.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy import literal, select
@@ -56,6 +56,8 @@ from service.wire import (
 log = structlog.get_logger(__name__)
 MAX_WAITING = 5
 """Challenges of one member that may wait for a response at a time."""
+ON_ITS_WAY = timedelta(seconds=3)
+"""Time after the last moment to answer in which an answer that was given before may still arrive."""
 EVENTS: dict[str, DuelEvent] = {
     "over": "over",
     "declined": "declined",
@@ -172,7 +174,7 @@ async def answer_question(
 async def end_due(sessions: Sessions, now: datetime) -> int:
     """Ends every duel and challenge whose time is over, each in its own transaction. Returns how many."""
     async with sessions.begin() as session:
-        due = await duels.list_due(session, now, QUESTION_SECONDS)
+        due = await duels.list_due(session, now, now - ON_ITS_WAY, QUESTION_SECONDS)
     ended = 0
     for workspace_id, duel_id in due:
         try:
@@ -199,11 +201,13 @@ async def settle(session: AsyncSession, workspace_id: int, duel_id: int, now: da
 
 
 async def _settle(session: AsyncSession, duel: Duel, now: datetime, answered_by: Side | None = None) -> None:
-    """Ends a locked duel if both members are done or its time is over. `answered_by` sees the result at once."""
+    """Ends a locked duel if both members are done or its time is over, and no answer can be on its way. `answered_by`
+    sees the result at once."""
     assert duel.ends_at is not None, "it is running"
     turns = await duels.list_turns(session, duel.id)
-    open_sides = [side for side in SIDES if _next(duel, [turn for _, turn in turns[side]], now) is not None]
-    if open_sides and now < duel.ends_at:
+    arrived = now - ON_ITS_WAY
+    open_sides = [side for side in SIDES if _next(duel, [turn for _, turn in turns[side]], arrived) is not None]
+    if open_sides and arrived < duel.ends_at:
         return
     await _regrade(session, duel)
     turns = await duels.list_turns(session, duel.id)

@@ -208,9 +208,13 @@ async def show_question(session: AsyncSession, question_id: int, side: Side, now
 # Due work
 
 
-async def list_due(session: AsyncSession, now: datetime, limit_seconds: int) -> Sequence[tuple[int, int]]:
-    """Returns the workspace and id of each duel that may end now, or that ended and whose members were not told."""
-    closed = or_(DuelTurn.answered_at.is_not(None), DuelTurn.shown_at < literal(now) - timedelta(seconds=limit_seconds))
+async def list_due(
+    session: AsyncSession, now: datetime, arrived: datetime, limit_seconds: int
+) -> Sequence[tuple[int, int]]:
+    """Returns the workspace and id of each duel that may end now, or that ended and whose members were not told.
+    Answers from until `arrived` are not on their way any more."""
+    late = DuelTurn.shown_at < literal(arrived) - timedelta(seconds=limit_seconds)
+    closed = or_(DuelTurn.answered_at.is_not(None), late)
     turns = (
         select(func.count())
         .select_from(DuelTurn)
@@ -221,7 +225,7 @@ async def list_due(session: AsyncSession, now: datetime, limit_seconds: int) -> 
     due = or_(
         Duel.ended_at.is_not(None),
         and_(Duel.state == "asked", Duel.respond_by <= now),
-        and_(Duel.state == "running", or_(Duel.ends_at <= now, turns >= 2 * QUESTIONS)),
+        and_(Duel.state == "running", or_(Duel.ends_at <= arrived, turns >= 2 * QUESTIONS)),
     )
     query = select(Duel.workspace_id, Duel.id).where(Duel.told == false(), due).order_by(Duel.id)
     return [(workspace_id, duel_id) for workspace_id, duel_id in await session.execute(query)]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from service.client import ServiceRefused
+from service.competitions.duels import ON_ITS_WAY
 from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN, Rating, rate_match
 from service.store.cards import CardRow
 from service.store.competition_tables import Duel, DuelRating
@@ -244,10 +245,33 @@ async def test_the_leader_ends_a_duel_whose_last_question_closed(players: Player
     await players.plays("Ada", view.duel, [RIGHT] * QUESTIONS)
     bo = await players.plays("Bo", view.duel, [RIGHT] * 4)
     await players.client.duel_ask(players.bo, bo.next_ref)
-    players.clock.advance(seconds=QUESTION_SECONDS)
+    players.clock.advance(seconds=QUESTION_SECONDS + ON_ITS_WAY.total_seconds())
     assert [post.event for post in await players.posts()] == ["asked", "asked", "accepted"]
     players.clock.advance(seconds=1)
     assert [post.event for post in await players.posts()] == ["over"] * 3
+
+
+@pytest.mark.parametrize("end", ["of the question", "of the duel"])
+async def test_an_answer_from_the_last_half_second_counts(players: Players, end: str) -> None:
+    view = await players.begun()
+    await players.plays("Bo", view.duel, [RIGHT] * QUESTIONS)
+    if end == "of the question":
+        view = await players.plays("Ada", view.duel, [RIGHT] * (QUESTIONS - 1))
+    else:
+        assert view.ends_at is not None
+        players.clock.now = view.ends_at - timedelta(seconds=60)
+    await players.client.duel_ask(players.ada, view.next_ref)
+    await players.posts()
+    players.clock.advance(seconds=QUESTION_SECONDS if end == "of the question" else 60)
+    given_at = players.clock.now - timedelta(seconds=0.5)
+    players.clock.advance(seconds=1)
+    assert await players.posts() == [], "it is on its way"
+    turn = await players.client.duel_answer(players.ada, players.event(), view.next_ref, RIGHT, given_at)
+    assert not turn.late
+    players.clock.advance(seconds=3)
+    await players.posts()
+    over = (await players.client.duel_show(players.ada, view.duel)).duel
+    assert (over.state, over.challenger.correct) == ("over", QUESTIONS if end == "of the question" else 1)
 
 
 async def test_the_leader_ends_a_duel_whose_time_is_over(players: Players) -> None:
@@ -263,7 +287,7 @@ async def test_the_leader_ends_a_duel_whose_time_is_over(players: Players) -> No
 async def test_a_duel_that_nobody_played_rates_nobody(players: Players) -> None:
     await players.begun()
     await players.posts()
-    players.clock.advance(seconds=PLAY_WITHIN.total_seconds())
+    players.clock.advance(seconds=(PLAY_WITHIN + ON_ITS_WAY).total_seconds())
     assert [post.event for post in await players.posts()] == ["cancelled", "cancelled"]
     assert await players.daily.rows(DuelRating) == []
 
