@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
+import httpx
 import pytest
 
 from service.api import http
 from service.api.http import CallLimiter, Rate
+from service.client import caller_header
 from service.wire import TooManyCalls
-from tests.conftest import MakeWho
+from tests.conftest import TOKEN, MakeWho
 from tests.service.daily_channel import DAILY, DailyChannel
 from tests.service.refusals import refused
 
@@ -97,3 +100,23 @@ async def test_a_call_with_a_body_is_counted_once(limited: DailyChannel) -> None
 async def test_the_calls_of_a_bot_itself_are_not_limited(limited: DailyChannel) -> None:
     for _ in range(20):
         await limited.client.outbox_retry("web", "home")
+
+
+@pytest.mark.parametrize("why", ["flood", "length"])
+async def test_a_body_that_is_refused_is_not_read(limited: DailyChannel, why: str) -> None:
+    ada = limited.who("Ada")
+    read = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal read
+        read += 1
+        yield b"{}"
+
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **caller_header(ada)}
+    headers["Content-Length"] = str(http.MOST + 1) if why == "length" else "2"
+    for _ in range(3 if why == "flood" else 0):
+        await limited.client.rules(ada)
+    transport = httpx.ASGITransport(limited.service.api)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service/v1") as client:
+        response = await client.post("/today", content=body(), headers=headers)
+    assert (response.status_code, read) == (429 if why == "flood" else 413, 0)

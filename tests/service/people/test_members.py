@@ -154,6 +154,15 @@ class TestForgetting:
             for row in await stage.session.execute(select(table)):
                 assert "lovelace" not in str(row).lower(), table.name
 
+    async def test_replies_to_members_with_longer_numbers_stay(self, stage: Stage) -> None:
+        ada = await stage.caller("Ada")
+        for number, label in enumerate((f"answer {ada.identity_id}", f"answer 9{ada.identity_id}")):
+            values = {"chat_id": ada.chat_id, "event_id": f"e{number}", "at": stage.now, "call": label, "reply": {}}
+            stage.session.add(InboxRow(**values))
+        await stage.session.flush()
+        await apply_action(stage.session, ada, "forget", stage.now)
+        assert [row.call for row in await stage.session.scalars(select(InboxRow))] == [f"answer 9{ada.identity_id}"]
+
     async def test_the_totals_stay(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await played(stage, ada)
