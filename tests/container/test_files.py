@@ -18,6 +18,7 @@ from service.config import Settings
 from service.healthcheck import FILE_VARIABLE
 from service.store.monitor_role import MONITOR_ROLE
 from tests.container.engine import ROOT, compose
+from tests.docs.pages import DOCS, blocks_of
 
 POINT_IN_TIME = "deploy/point-in-time.yml"
 WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -185,6 +186,16 @@ def read_by_compose(*words: str) -> dict[str, Any]:
 @pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring", "tls"])
 def test_compose_itself_reads_it(profile: str) -> None:
     assert len(read_by_compose("--profile", profile)) > 6
+
+
+def test_a_token_in_a_file_is_laid_over_as_the_manual_says(tmp_path: Path) -> None:
+    (override,) = [block for block in blocks_of(DOCS / "operating.md", "yaml") if "DISCORD_TOKEN_FILE" in block]
+    (tmp_path / "override.yml").write_text(override)
+    discord = read_by_compose("-f", str(tmp_path / "override.yml"), "--profile", "discord")["discord"]
+    assert discord["environment"]["DISCORD_TOKEN"] == "", "an empty variable counts as not set"
+    assert discord["environment"]["DISCORD_TOKEN_FILE"] == "/run/discord_token"
+    (mounted,) = [one for one in discord["volumes"] if one["target"] == "/run/discord_token"]
+    assert mounted["read_only"] is True
 
 
 def test_a_second_shard_of_discord_differs_in_its_number_and_its_data() -> None:
