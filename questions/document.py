@@ -155,7 +155,7 @@ class Layout:
     @cached_property
     def contents(self) -> frozenset[str]:
         """The `contents_key` of each entry of a table of contents."""
-        found = (_ENTRY.fullmatch(line) for line in self.source.lines)
+        found = (_ENTRY.fullmatch(line) for line in self.source.lines if "](#" in line)
         return frozenset(contents_key(entry["text"]) for entry in found if entry)
 
     @cached_property

@@ -27,7 +27,11 @@ _REGULAR = 0.9
 
 def with_unquoted_lines(source: Source) -> Source:
     """Returns the document without the outer quotes. Lines keep their numbers."""
-    quoted = {at: line[found.end() :] for at, line in enumerate(source.lines) if (found := _QUOTE.match(line))}
+    quoted = {
+        at: line[found.end() :]
+        for at, line in enumerate(source.lines)
+        if ">" in line[:4] and (found := _QUOTE.match(line))
+    }
     if not quoted or any(line.startswith("[!") for line in quoted.values()):
         # Callouts are folds.
         return source

@@ -192,7 +192,8 @@ _FEWEST_BEFORE_NUMBER = 3
 
 def with_bare_numbers(source: Source) -> Source:
     """Returns the document without the emoji before the numbers of headings, if several have one."""
-    found = [(at, one) for at, line in enumerate(source.lines) if (one := _BEFORE_NUMBER.match(line))]
+    headings = ((at, line) for at, line in enumerate(source.lines) if "#" in line[:4])
+    found = [(at, one) for at, line in headings if (one := _BEFORE_NUMBER.match(line))]
     if len(found) < _FEWEST_BEFORE_NUMBER:
         return source
     return source.with_lines({at: one["lead"] + source.lines[at][one.end() :] for at, one in found})

@@ -359,7 +359,8 @@ _BEGINS_QUESTION = re.compile(rf"(?:{QUESTION_WORDS})(?P<colon>[ ]?[:：]|[ ]?#?
 def labeled_lines(source: Source) -> frozenset[int]:
     """Returns the lines at the margin with a label such as `Question:`, and those with `Question 5` alone, in a
     document with several of the former: none of them continues the text above."""
-    found = {number: match for number, line in enumerate(source.lines, 1) if (match := _BEGINS_QUESTION.match(line))}
+    words = ((number, line) for number, line in enumerate(source.lines, 1) if line[:1].isalpha())
+    found = {number: match for number, line in words if (match := _BEGINS_QUESTION.match(line))}
     colons = sum(match["colon"].endswith((":", "：")) for match in found.values())
     return frozenset(found) if colons >= _FEWEST_LABELED else frozenset()
 
@@ -379,7 +380,9 @@ def starting_lines(source: Source) -> frozenset[int]:
     found = [
         number
         for number, line in enumerate(source.lines, 1)
-        if _STARTS_QUESTION.match(line) and _ends_soon(source, number)
+        if (line[:1].isalpha() or line[:2] in ("**", "__"))
+        and _STARTS_QUESTION.match(line)
+        and _ends_soon(source, number)
     ]
     return frozenset(found if len(found) >= _FEWEST_LABELED else ())
 
