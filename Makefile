@@ -1,7 +1,7 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-slow test-gpu test-gpu-lean test-chart chaos mutation fuzz check bench bench-long docs pictures \
-	lock lock-check sbom audit clean
+.PHONY: help run demo test test-slow test-gpu test-gpu-lean test-chart chaos mutation fuzz fuzz-operations check bench \
+	bench-long docs pictures lock lock-check sbom audit clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +38,7 @@ help:
 	@echo "make mutation        change the code in small ways and report which changes no test notices; SAMPLE=N SEED=N PACKAGES=..."
 	@echo "make fuzz            search for documents that the reader fails on; SECONDS=N SEED=N"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
+	@echo "make fuzz-operations search for operations by which an answer reaches the driver's memory; SECONDS=N SEED=N"
 	@echo "make bench           measure speed against named peers and limits; writes docs/benchmarks.md"
 	@echo "make bench-long      the same with millions of rows and whole chats at their limits (hours)"
 	@echo "make docs            build the documentation in build/docs; a broken link fails"
@@ -78,6 +79,9 @@ mutation: $(VENV)/.dev-ready
 # `make test-slow` runs a bounded part of it.
 fuzz: $(VENV)/.dev-ready
 	@$(BIN)/python -m tests.fuzz.fuzz_reader --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+fuzz-operations: $(VENV)/.dev-ready
+	@$(BIN)/python -m tests.fuzz.fuzz_operations --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # What shows what is wrong comes first; a machine without a GPU is told why all are skipped.
 test-gpu: $(VENV)/.dev-ready
