@@ -65,7 +65,7 @@ def sniff(source: Source) -> bool:
 
 
 def sniff_program(source: Source) -> bool:
-    """Returns whether the document is a program that assigns a list of questions with options or an answer."""
+    """Returns whether the document is a program that assigns a list of questions, most with options or an answer."""
     return bool(_assigned(source))
 
 
@@ -80,10 +80,12 @@ def read_program(source: Source) -> ImportDraft:
 def _assigned(source: Source) -> list[Any]:
     text = "\n".join(source.lines)
     if PurePath(source.name).suffix.lower() == ".py":
-        return [data for data in python_literals(text) if records.holds_records(data)]
-    if not _PROGRAM.search(text[:_BEFORE]):
+        found = list(python_literals(text))
+    elif _PROGRAM.search(text[:_BEFORE]):
+        found = list(_literals(text, [_MOST_READ]))
+    else:
         return []
-    return [data for data in _literals(text, [_MOST_READ]) if records.holds_records(data)]
+    return [data for data in found if records.holds_records(data)] or [*filter(records.only_asks, found)]
 
 
 def read(source: Source) -> ImportDraft:

@@ -66,7 +66,8 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     starts = find_starts(document)
     won, read, document = _read_winners(document, lists, starts)
     tables = read_tables(document)
-    *read, tables, cards, html_tables = without_contents([*read, tables, fixed.cards, fixed.html_tables])
+    drafts = [*read, tables, fixed.cards, fixed.html_tables]
+    *read, tables, cards, html_tables = without_contents(drafts, document.source)
     won = [candidate for candidate, draft in zip(won, read, strict=True) if draft.questions]
     draft = merge_drafts([fixed.front_matter, *read, tables, cards, html_tables])
     if not draft.questions and (titled := read_asking_title(whole)).questions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from questions.model import Question
     from questions.patterns.starts.start import Start
+    from questions.source import Source
 
 _LINK_ONLY = re.compile(r"[*_]{0,3}!?\[(?:[^\[\]]|\[[^\[\]]{0,100}\]){0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
 _FEWEST = 2
@@ -46,21 +48,44 @@ def is_only_link(start: Start) -> bool:
     return "](" in text and (_LINK_ONLY.fullmatch(text) is not None or question_line(text).text != text)
 
 
-def without_contents(drafts: list[Draft]) -> list[Draft]:
+def without_contents(drafts: list[Draft], source: Source) -> list[Draft]:
     """Returns the drafts without tables of contents: their lines are study text again."""
     asked = Counter(_key(question) for draft in drafts for question in draft.questions)
-    return [_without(draft, {line for run in _bare_runs(draft) for line in _repeated(run, asked)}) for draft in drafts]
+    return [
+        _without(draft, {line for run in _bare_runs(draft, source) for line in _repeated(run, asked)})
+        for draft in drafts
+    ]
 
 
 def _key(question: Question) -> str:
-    return contents_key(question.prompt or question.title)
+    prompt = question.prompt or question.title
+    return contents_key(prompt[: found.start()] if (found := _LINK_END.search(prompt)) else prompt)
 
 
-def _bare_runs(draft: Draft) -> Iterator[list[Question]]:
-    """Yields the questions without answer and options that are one below the other."""
+_LINK_END = re.compile(r"\s*\]\((?:https?:|#|\)).*", re.DOTALL)
+"""The end of a link whose beginning was not part of the question."""
+
+
+_LINKED_ENTRY = re.compile(r"[ ]{0,3}(?:[-*+]|\d{1,3}[.)])[ ]+\[.*\]\(")
+"""The first line of an entry that is a link, in which a second sentence may look like an answer."""
+
+
+def _begins_other(key: str, keys: list[str]) -> bool:
+    """Returns whether another question begins with all of this one: its second sentence seemed to answer it."""
+    after = bisect_right(keys, key)
+    return len(key) >= _SURE and after < len(keys) and keys[after].startswith(key)
+
+
+_SURE = 20
+"""Length of a question that another one does not begin with by chance, characters."""
+
+
+def _bare_runs(draft: Draft, source: Source) -> Iterator[list[Question]]:
+    """Yields the questions without answer and options, or within a link, that are one below the other."""
     run: list[Question] = []
     for question in draft.questions:
         bare = not question.answered and not question.options and "\n" not in question.prompt
+        bare = bare or _LINKED_ENTRY.match(source.line(question.place.line)) is not None
         if run and (not bare or question.place.line - run[-1].place.end_line > _GAP):
             yield run
             run = []
@@ -73,7 +98,8 @@ def _bare_runs(draft: Draft) -> Iterator[list[Question]]:
 def _repeated(run: list[Question], asked: Counter[str]) -> Iterator[int]:
     """Yields the lines of a run whose questions are mostly asked elsewhere too."""
     own = Counter(map(_key, run))
-    repeated = sum(asked[key] > count for key, count in own.items())
+    keys = sorted(asked)
+    repeated = sum(asked[key] > count or _begins_other(key, keys) for key, count in own.items())
     if len(own) >= _FEWEST and repeated * 3 >= len(own) * 2:
         yield from (question.place.line for question in run)
 

@@ -23,6 +23,8 @@ from questions.wording.stems import unbold
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from questions.source import Source
+
 FLASH_CARDS = "flash-cards"
 
 _BETWEEN = re.compile(r"[ \t]*\?{1,2}[ \t]*")
@@ -123,9 +125,17 @@ def _of_paragraphs(document: Document, outside: bytearray) -> Iterator[_Card]:
             and not (outside[last + 1] and _ENDS.fullmatch(source.line(last + 1)))
         ):
             last += 1
+        if last == number and first == ends + 1 and _is_only_card(source, outside, number):
+            last = len(source.lines)
         if first < number < last:
             ends = last
             yield _Card(first, last, source.text(first, number - 1).lstrip("# "), source.text(number + 1, last))
+
+
+def _is_only_card(source: Source, outside: bytearray, number: int) -> bool:
+    """Returns whether a document is one card: no other line has a question mark alone, and text is further below."""
+    marks = sum(outside[at] and _BETWEEN.fullmatch(line) is not None for at, line in enumerate(source.lines, 1))
+    return marks == 1 and any(line.strip() for line in source.lines[number:])
 
 
 def _clozes(document: Document, outside: bytearray, known: set[int]) -> Iterator[Finding]:

@@ -150,9 +150,18 @@ def _without_metadata(found: FoundQuestion) -> FoundQuestion:
 
 def _with_question_below(found: FoundQuestion) -> FoundQuestion:
     """Returns a question with the line `**Question:** …` that begins the text below its title at the end of its
-    prompt."""
+    prompt, and without a label `**Answer:**` there."""
     first, _, below = found.answer.partition("\n")
     label = label_of(first) if not found.labeled and first.startswith(("**", "__")) else None
+    worded = label is not None and len(first[: label.end].strip("*_:. ")) > 1  # `__A.__ view` is an option
+    if (
+        label
+        and worded
+        and label.role == "answer"
+        and not label.closing
+        and (said := trim(f"{first[label.end :]}\n{below}"))
+    ):
+        return replace(found, answer=said, labeled=True)
     if label is None or label.role != "question" or not (asked := first[label.end :].rstrip(" *_")):
         return found
     return replace(found, prompt=f"{found.prompt}\n\n{asked}", answer=trim(below))
@@ -160,9 +169,16 @@ def _with_question_below(found: FoundQuestion) -> FoundQuestion:
 
 def _without_label(prompt: str) -> str:
     """Returns a prompt without a label before it in emphasis, which numbered items may have: `**Question:** Why?`."""
+    prompt = _HEADING.sub(r"\g<text>", prompt, count=1) if prompt.startswith("#") else prompt
     label = label_of(prompt.partition("\n")[0]) if prompt.startswith(("**", "__")) else None
     rest = prompt[label.end :].lstrip() if label and label.role == "question" and not label.closing else ""
     return rest or prompt
+
+
+_HEADING = re.compile(
+    r"#{1,6}[ ]+(?:(?P<mark>\*\*|__)(?=[^*_\n]+(?P=mark)[ ]*(?:\n|$)))?(?P<text>[^\n]+?)(?(mark)(?P=mark))[ ]*(?=\n|$)"
+)
+"""The mark of a heading that is the first line of a prompt."""
 
 
 def _without_type(prompt: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TELLING = (
     r"difficulty|dificultad|dificuldade|difficulté|schwierigkeit|сложность|难度|難度|難易度|난이도"
-    r"|tags?|etiquetas|теги|标签|標籤|태그|知识点|考点|分值|question type"
+    r"|tags?|etiquetas|теги|标签|標籤|태그|知识点|考点|分值|(?:question|answer) type"
 )
 """Words that name nothing else before a colon."""
 _WORDS = (

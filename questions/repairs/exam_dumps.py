@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _OPEN = r"[ ]{0,3}(?P<level>#{1,6}[ ]+)?[*_]{0,3}"
 _CLOSE = r"[ ]{0,3}[*_:.]{0,4}[ ]{0,3}"
-_QUESTION = r"(?:new[ ])?(?:question|q)[ ]?(?:no\.?[ ]?|number[ ])?:?[ ]?"
+_QUESTION = r"(?:new[ ])?(?:question|q)[ ]?(?:no\.?[ ]?|number[ ])?(?:#?:)?[ ]?"
 _TOPIC = r"[(\[]?(?:exam[ ](?:[\w.-]{1,30}[ ])?)?topic[ ]?#?:?[ ]?(?P<%s>\d{1,3})[)\]]?"
 _BETWEEN = r"[ ]{0,3}[-–—|,:/·]?[ ]{0,3}"
 _TITLE = re.compile(
@@ -61,10 +61,15 @@ _VOTE = re.compile(
     r"[ ]{0,3}(?:[-*][ ]+)?[A-J]{1,6}[ ]?\(\d{1,3}[ ]?%\)"
     r"(?:[ ,;|]{0,3}(?:[A-J]{1,6}[ ]?\(\d{1,3}[ ]?%\)|([Oo]ther[ ]?)?\(?\d{1,3}[ ]?%\)?)){0,9}[ ]*"
 )
-_REST_OF_VOTE = re.compile(r"[ ]{0,3}(?:[-*][ ]+)?(?:other[ ]?)?\(?\d{1,3}[ ]?%\)?[ ]*", re.IGNORECASE)
+_REST_OF_VOTE = re.compile(r"[ ]{0,3}(?:[-*][ ]+)?(?:other[ ]?)?(?:(?<=other)|\(?\d{1,3}[ ]?%\)?)[ ]*", re.IGNORECASE)
 _PERCENT = re.compile(r"\(?\d{1,3}[ ]?%\)?")
 _SHARES = re.compile(_SHARE)
 _SIGNS = re.compile(r"\W{0,10}")
+_PAGE = re.compile(r"[ ]{0,3}Actual exam question from\b.{0,200}", re.IGNORECASE)
+"""The line above a question on a page of its own, copied from the site."""
+_PAGE_LINK = re.compile(r"[ ]{0,3}\[All .{1,100} Questions\][ ]*", re.IGNORECASE)
+_COMMENTS = re.compile(r"[ ]{0,3}(?:Comments|by .{1,60} at .{1,20}\d{4}.{0,20})[ ]*")
+"""The line above what readers wrote about a question."""
 _WORDS = ("opic", "OPIC", "ommunity vote", "ost Voted", "ost voted", "uggested")
 """Parts of words, one of which is in each such document."""
 
@@ -94,6 +99,7 @@ def with_plain_questions(source: Source) -> tuple[Source, tuple[Vote, ...]]:
     if not _is_dump(shown):
         return source, ()
     lines = list(source.lines)
+    shown = _without_comments(lines, shown)
     _write_titles(lines, shown)
     votes = tuple(_take_votes(lines, shown))
     return replace(source, lines=tuple(lines)), votes
@@ -101,6 +107,23 @@ def with_plain_questions(source: Source) -> tuple[Source, tuple[Vote, ...]]:
 
 def _outside_programs(source: Source) -> Iterator[_Line]:
     return (_Line(at + 1, line) for at, line in lines_outside_programs(source.lines))
+
+
+def _without_comments(lines: list[str], shown: list[_Line]) -> list[_Line]:
+    """Returns the lines without those of the site around questions copied from pages of their own, and without what
+    readers wrote below each: the answers that they selected are no key. Removes them from `lines` too."""
+    if not any(_PAGE.fullmatch(one.text) for one in shown):
+        return shown
+    kept: list[_Line] = []
+    commented = False
+    for one in shown:
+        page = _PAGE.fullmatch(one.text)
+        commented = page is None and (commented or _COMMENTS.fullmatch(one.text) is not None)
+        if page or commented or _PAGE_LINK.fullmatch(one.text):
+            lines[one.number - 1] = ""
+        else:
+            kept.append(one)
+    return kept
 
 
 def _is_dump(shown: Sequence[_Line]) -> bool:

@@ -228,8 +228,10 @@ _SIDE = re.compile(
     r"(?P<lead>[ \t]*(?:[-*+][ ]+)?)(?P<open>\*\*|__)?(?P<word>[^\W\d_]{4,12}(?:[ ]side)?|[PS](?=[:：*_]))"
     r"(?(open)(?:[:：][ ]?(?P=open)|(?P=open)[:：])|[:：])[ ]*"
 )
+_SIDE_TITLE = re.compile(r"(?P<lead>)#{1,6}[ ]+(?P<word>[^\W\d_]{4,12}(?:[ ]side)?)[ ]?[:：]?[ \t]*")
+"""A heading that only names the side of a card, which is below it."""
 _FEWEST_SIDES = 2
-"""Fewest pairs."""
+"""Fewest pairs; headings above the sides need one."""
 _FIRST_OF_SIDE = 30
 """Characters of a line within which the colon is."""
 
@@ -240,12 +242,14 @@ def with_labeled_sides(source: Source) -> Source:
     found: list[tuple[int, re.Match[str], str]] = []
     for at, line in lines_outside_programs(source.lines):
         side = _SIDE.match(line) if ":" in line[:_FIRST_OF_SIDE] or "：" in line[:_FIRST_OF_SIDE] else None
+        side = side or (_SIDE_TITLE.fullmatch(line) if line.startswith("#") else None)
         word = side["word"].casefold() if side else ""
         if side and (word in _SIDES or word in _BACKS):
             found.append((at, side, word))
     fronts, backs = found[::2], found[1::2]
     pairs = [_SIDES.get(front) == back for (_, _, front), (_, _, back) in zip(fronts, backs, strict=False)]
-    fewest = 1 if _has_cards(source) else _FEWEST_SIDES
+    titled = all(side.re is _SIDE_TITLE for _, side, _ in found)
+    fewest = 1 if titled or _has_cards(source) else _FEWEST_SIDES
     if len(fronts) != len(backs) or len(pairs) < fewest or not all(pairs):
         return source
     words = {id(side): word for sides, word in ((fronts, "Question"), (backs, "Answer")) for _, side, _ in sides}

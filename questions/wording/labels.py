@@ -163,6 +163,8 @@ _SIGN = re.compile(
 """A picture of a question mark before a number."""
 _ANSWER_HEADING = re.compile(
     rf"(?:(?:the[ ])?(?:{_MARKED_ANSWER}|{_EXPLANATION})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?"
+    rf"|(?:answers?|solution\w{{0,2}})[ ](?:to|for)[ ](?:the[ ])?(?:{QUESTION_WORDS}|{TASK_WORDS})"
+    r"[ ]?#?(?:\d{1,4})?[ ]?[:：]?"
     rf"|(?:{_SHORT})[ ]?(?:[:–—-][ ]+|：[ ]*)(?P<rest>\S.*)|(?:{_SHORT})[ ]+(?P<letter>[A-J](?:[ ]?[,&/][ ]?[A-J])*))",
     re.IGNORECASE,
 )

@@ -541,7 +541,8 @@ def is_advertisement(heading: Block, body: Sequence[Block]) -> bool:
         return True
     texts = [inner.text for block in body for inner in block.walk() if inner.kind == "paragraph"]
     linked = [text for text in texts if "](" in text or "://" in text]
-    return bool(linked) and all(len(_LINK.sub("", text).split()) <= _FEW for text in texts)
+    beside = [_LINK.sub("", text) for text in texts] if linked else []
+    return bool(linked) and all(len(text.split()) + len(_WIDE.findall(text)) // 2 <= _FEW for text in beside)
 
 
 def is_offer(text: str) -> bool:

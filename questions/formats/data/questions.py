@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 from questions.blocks import plain
@@ -22,6 +23,7 @@ from questions.formats.draft import (
     topic_of,
 )
 from questions.formats.markdown import code_span
+from questions.patterns.programs import asks_about_program
 from questions.wording.labels import stands_for_no_answer
 from questions.wording.stems import level_of
 
@@ -45,6 +47,7 @@ def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: 
     if not draft.accepts(first, last, len(str(values))):
         return
     item = _item_of(values, first, last)
+    item.prompt = _with_program(item.prompt, record)
     if not record.has_key and (pairs := pairs_of(record.unknown)):
         add_pairs(draft, item, pairs)
         return
@@ -69,6 +72,29 @@ def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: 
         add_choice(draft, item, _drafts(record, texts, right))
     else:
         _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+
+
+_PROGRAMS = ("code", "code snippet", "snippet", "code block", "code example", "example code", "source code", "codigo")
+"""Names of fields with the program that a question is about."""
+_BREAK = re.compile(r"<br[ ]?/?>")
+_IS_PROGRAM = re.compile(r"[\n(=;{\[<]|[ ].*[ ]")
+
+
+def _with_program(prompt: str, record: Record) -> str:
+    """Returns a prompt with the program in a field of its own below it, where options show that it is no answer, or the
+    question asks about one. Another value, such as `Q-17`, is no program."""
+    name = next((name for name in _PROGRAMS if isinstance(record.unknown.get(name), str)), "")
+    program = str(record.unknown.get(name, "")).strip("\n").rstrip()
+    if "<br" in program:
+        program = unescape(_BREAK.sub("\n", program)).replace("\xa0", " ")
+    shown = program.strip() in prompt or "```" in prompt
+    if shown or not _IS_PROGRAM.search(program) or not (record.options or asks_about_program(prompt)):
+        return prompt
+    if "```" in program:
+        return f"{prompt}\n\n{program}"
+    language = record.unknown.get("language") or record.unknown.get("lang")
+    named = language.lower() if isinstance(language, str) and language.isalpha() else ""
+    return f"{prompt}\n\n```{named}\n{program}\n```"
 
 
 def _item_of(values: dict[str, Any], first: int, last: int) -> Item:

@@ -70,6 +70,7 @@ from questions.formats.draft import (
     ImportDraft,
 )
 from questions.formats.tables.keys import UNKNOWN_BASE
+from questions.wording.stems import ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,6 +93,17 @@ def sniff(source: Source) -> bool:
 def holds_records(data: Any) -> bool:
     """Returns whether data has questions with options or an answer."""
     return any(record.has_key for record in _records(data))
+
+
+def only_asks(data: Any) -> bool:
+    """Returns whether data has nothing but questions without options and answers."""
+    texts = [str(record.values["question"]) for record in _records(data)]
+    return len(texts) >= _FEWEST_ASKING and sum(map(reads_as_question, texts)) >= _REGULAR * len(texts)
+
+
+_FEWEST_ASKING = 5
+"""Fewest questions alone in the data of a program."""
+_REGULAR = 0.9
 
 
 def read(source: Source) -> ImportDraft:
@@ -345,6 +357,9 @@ def _record(data: dict[Any, Any]) -> Record | None:
         named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
         values["question"] = named or _in_english(inner)
         unknown |= {f"question {spelled(name)}": text for name, text in inner.items() if text != values["question"]}
+    if (described := unknown.get("description")) and _only_titles(values, described):
+        values |= {"question": described, "_question": "question"}
+        del unknown["description"]
     asked = values.get("question")
     if not isinstance(asked, str) or not asked.strip():
         return None
@@ -371,6 +386,14 @@ def _record(data: dict[Any, Any]) -> Record | None:
     record = Record(values, options, letters, unknown, others=keys)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
     return record if record.has_key or values["_question"] in ASKING else None
+
+
+def _only_titles(values: dict[str, Any], described: object) -> bool:
+    """Returns whether a field `title` only names a question with options, and the description asks."""
+    title = values.get("question")
+    if values.get("_question") != "title" or not isinstance(title, str) or not values.get("options"):
+        return False
+    return isinstance(described, str) and ends_asking(described) and not ends_asking(title)
 
 
 def _by_roles(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], list[tuple[str, Any]]]:

@@ -107,8 +107,9 @@ def _only_asking(records: list[dict[Any, Any]], known: Mapping[str, str]) -> str
     something else. `known`: the roles of the fields with known names."""
     (name, role), *others = [*known.items()] or [("", "")]
     texts = [text for record in records if isinstance(text := record.get(name), str)]
-    asking = sum(map(reads_as_question, texts)) * 2 > len(texts) == len(records)
-    return name if role == "question" and spelled(name) in _MAY_ASK and not others and asking else ""
+    share = _MAY_ASK.get(spelled(name), 1)
+    asking = len(texts) == len(records) > 0 and sum(map(reads_as_question, texts)) > share * len(texts)
+    return name if role == "question" and not others and asking else ""
 
 
 def _asking_beside_answers(records: list[dict[Any, Any]], roles: Mapping[str, str], known: Mapping[str, str]) -> str:
@@ -131,8 +132,8 @@ def _alone_asking(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> st
     return names[0] if asking >= _DIFFERENT * len(records) else ""
 
 
-_MAY_ASK = ("q", "query", "prompt", "stem")
-"""Names that are not only given to questions."""
+_MAY_ASK = {"q": 0.5, "query": 0.5, "prompt": 0.5, "stem": 0.5, "text": 0.8}
+"""Names that are not only given to questions, and the share of texts that must ask."""
 
 
 def _asking_pair(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> tuple[str, str] | None:

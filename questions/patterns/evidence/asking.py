@@ -171,7 +171,7 @@ def is_answered_by_text(document: Document, start: Start, among: Sequence[Start]
     own = own or (start.in_parts if among else [])
     if among and not start.body:
         return ends_asking(start.stem.text)
-    dense = bool(among) and start.asks and _DENSE.search(start.stem.text) is not None
+    dense = start.asks and len(_DENSE.findall(start.stem.text)) >= (1 if among else _FEWEST_DENSE)
     words = count_words(start.stem.text) + (len(_CONTRACTED.findall(start.stem.text)) if among else 0)
     short = words < SHORTEST and not dense
     if start.first in parts or start.block is None or not own or short:
@@ -184,6 +184,8 @@ _CONTRACTED = re.compile(r"(?i)\b(?:what|who|where|how|why)['’]s\b")
 """A question word with a verb: two words."""
 _DENSE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 """Scripts in which few characters ask."""
+_FEWEST_DENSE = 4
+"""Fewest of these characters in a heading that asks on its own."""
 
 
 def _asking_items(document: Document, run: list[Start]) -> Verdict:
@@ -320,6 +322,10 @@ def _asking_lines(run: list[Start], *, told: bool) -> Verdict:
         read += numbered
     if len(bare) >= FEWEST["line"]:
         read += bare
+        leveled = [start for start in lines if start.stem.level and start.bold and not start.number]
+        if sum(start.asks for start in leveled) * 3 >= len(leveled) * 2:
+            # Where lines such as `**[Hard] Why …?**` ask, one that states what happens asks what to do.
+            read += [start for start in leveled if start not in bare]
     return Verdict(tuple(sorted(read, key=lambda start: start.first)))
 
 

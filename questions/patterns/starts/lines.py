@@ -198,7 +198,7 @@ def escapes_numbers(document: Document) -> bool:
 
 def _may_ask(document: Document, stretch: Stretch, index: int, line: _AskingLine) -> bool:
     stem = line.stem
-    if line.bold and (stem.number or reads_as_question(stem.text)):
+    if line.bold and (stem.number or stem.level or reads_as_question(stem.text)):
         return True
     following = stretch.blocks[index + 1 : index + 2]
     if line.bold and not line.title and following and begins_answer(document, following[0]):

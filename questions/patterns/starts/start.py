@@ -30,6 +30,7 @@ Kind = Literal["label", "heading", "item", "line", "fold", "paragraph"]
 
 KINDS: tuple[Kind, ...] = ("label", "heading", "item", "line", "fold", "paragraph")
 
+_TERM_FIRST = re.compile(r"(?P<mark>\*\*|__)[^*_\n]{1,40}(?:[:：](?P=mark)|(?P=mark)[ ]?[:：])")
 _LINK_FIRST = re.compile(r"\[(?P<text>[^\[\]]{1,300})\]\([^()\s]{0,500}\)")
 
 
@@ -76,7 +77,10 @@ class Start:
 
     @cached_property
     def asks(self) -> bool:
-        """Whether its text, or the text of the link that it begins with, reads as a question."""
+        """Whether its text, or the text of the link that it begins with, reads as a question. An item such as
+        `**Teamwork**: how to work with others` describes a term."""
+        if self.kind == "item" and _TERM_FIRST.match(self.stem.text) and not ends_asking(self.stem.text):
+            return False
         linked = _LINK_FIRST.match(self.stem.text)
         return reads_as_question(self.stem.text) or (linked is not None and reads_as_question(linked["text"]))
 

@@ -53,3 +53,24 @@ def test_a_list_inside_a_function_is_read_with_its_tuples_and_joined_strings() -
 )
 def test_a_program_that_holds_no_literals_has_no_questions(program: str) -> None:
     assert read_bank(program, name="quiz.py").bank.questions == ()
+
+
+ASKED = [f"What is a {name} and when would you use it?" for name in ("view", "leaf", "hook", "graph", "stream")]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("drill.py", "QUESTIONS = [\n{}]\n"),
+        ("drill.ts", "export const QUESTIONS: Question[] = [\n{}];\n"),
+    ],
+)
+def test_programs_with_questions_only(name: str, form: str) -> None:
+    rows = "".join(f'  {{ "id": {n}, "text": "{asked}", "tag": "basics" }},\n' for n, asked in enumerate(ASKED))
+    questions = read_bank(form.format(rows), name=name).bank.questions
+    assert [one.prompt for one in questions] == ASKED
+
+
+def test_texts_that_rarely_ask_are_no_questions() -> None:
+    rows = "".join(f'  {{ "id": {n}, "text": "Row {n} says something here." }},\n' for n in range(6))
+    assert read_bank(f"ROWS = [\n{rows}]\n", name="rows.py").bank.questions == ()

@@ -117,3 +117,36 @@ def test_questions_alone_are_read_from_a_field_that_may_ask(name: str, read: boo
     assert [one.prompt for one in reading.bank.questions] == ([one[name] for one in data] if read else [])
     slip = "invalid JSON was read, because it has only one meaning: comments (line 1)"
     assert slip in [one.message for one in reading.findings]
+
+
+def test_a_program_in_a_field_of_its_own_belongs_to_the_question() -> None:
+    rows = [
+        {
+            "question": "What does this print?",
+            "code": f"print({n} + 1)",
+            "language": "Python",
+            "options": [n, n + 1],
+            "answer": n + 1,
+        }
+        for n in (1, 2)
+    ]
+    questions = read_bank(json.dumps(rows), name="quiz.json").bank.questions
+    assert [one.prompt for one in questions] == [
+        f"What does this print?\n\n```python\nprint({n} + 1)\n```" for n in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("row", [{"code": "Q-17", "options": ["a view", "a copy"]}, {"code": "def f():\n    return 1"}])
+def test_a_number_or_a_program_that_answers_is_no_part_of_the_question(row: dict[str, object]) -> None:
+    rows = [{"question": f"Write function {n}", "answer": "a view", **row} for n in (1, 2)]
+    questions = read_bank(json.dumps(rows), name="quiz.json").bank.questions
+    assert [one.prompt for one in questions] == ["Write function 1", "Write function 2"]
+
+
+def test_the_description_asks_where_a_title_only_names_the_question() -> None:
+    rows = [
+        {"title": f"Case {n}", "description": f"Which one is {n}?", "options": ["one", "two"], "answer": "one"}
+        for n in (1, 2)
+    ]
+    questions = read_bank(json.dumps(rows), name="quiz.json").bank.questions
+    assert [one.prompt for one in questions] == ["Which one is 1?", "Which one is 2?"]

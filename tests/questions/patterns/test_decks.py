@@ -63,3 +63,18 @@ def test_problems_and_solutions_are_cards_beside_questions_and_answers() -> None
 
 def test_one_problem_and_solution_alone_are_no_card() -> None:
     assert read_bank("# Design\n\nP: too slow\nS: a cache\n", name="a.md").bank.questions == ()
+
+
+@pytest.mark.parametrize("marks", ["#", "##"])
+def test_headings_may_name_the_sides_of_one_card(marks: str) -> None:
+    back = "```python\ngroupby(xs)\n```\n\n**Note:** sort first."
+    text = f"---\ntags: [views]\n---\n\n{marks} Front\nGroup equal items\n\n{marks} Back\n{back}\n"
+    (question,) = read_bank(text, name="card.md").bank.questions
+    assert (question.prompt, question.answer) == ("Group equal items", back)
+
+
+def test_a_document_may_be_one_card() -> None:
+    (question,) = read_bank(
+        "How do you strip tags?\n?\n\n```js\nhtml.replace(x)\n```\n\nDone.\n", name="card.md"
+    ).bank.questions
+    assert (question.prompt, question.answer) == ("How do you strip tags?", "```js\nhtml.replace(x)\n```\n\nDone.")

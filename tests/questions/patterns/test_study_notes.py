@@ -186,3 +186,64 @@ def test_what_candidates_ask_back_is_no_question(title: str) -> None:
         for name in ("a feed", "a search", "a cache")
     )
     assert read(text).bank.questions == ()
+
+
+LONG = "https://example.org/notes.md#q"
+
+
+def test_contents_with_sentences_and_brackets_within_links_repeat_the_questions() -> None:
+    asked = [
+        "Given two arrays, return what both hold? For example, X = [1,5] and Y = [5,2] give [5]",
+        "What is the difference between a view and a copy in memory? Name one of each.",
+        "How would you find the longest path in a matrix of numbers? It may turn.",
+    ]
+    entries = "".join(f"* [Q{n}: {one} ]({LONG}{n})\n" for n, one in enumerate(asked, 1))
+    text = "".join(f"### Q{n}: {one}\n\nAnswer:\n\nIt is {n}.\n\n" for n, one in enumerate(asked, 1))
+    questions = read(f"# Questions\n\n{entries}\n## Questions & Answers\n\n{text}").bank.questions
+    assert [one.answer for one in questions] == ["It is 1.", "It is 2.", "It is 3."]
+
+
+def test_levels_show_that_a_line_asks_like_those_around_it() -> None:
+    asked = [
+        "**[E] What is a view?**",
+        "**[M] Why is a copy slow?**",
+        "**[H] A loss falls and then jumps. Walk me through your next steps.**",
+        "**[M] When is a graph freed?**",
+    ]
+    questions = read(
+        "# Interview\n\n" + "".join(f"{one}\n\nText {n}.\n\n" for n, one in enumerate(asked))
+    ).bank.questions
+    assert [one.answer for one in questions] == [f"Text {n}." for n in range(4)]
+
+
+def test_a_quote_beside_a_picture_and_a_link_answers_in_scripts_without_spaces() -> None:
+    names = ("缓存怎么设计?", "召回怎么提升?", "向量库怎么选?", "训练数据怎么构造?")
+    text = "# 大模型面试题\n\n## 代表题\n\n" + "".join(
+        f'### {name}\n\n<img src="a.svg">\n\n> 先清洗数据再分块写入索引并持续评估结果。\n\n[查看条目](a.md)\n\n---\n\n'
+        for name in names
+    )
+    assert [one.prompt for one in read(text).bank.questions] == list(names)
+
+
+def test_terms_with_a_meaning_that_begins_like_a_question_are_none() -> None:
+    text = (
+        "# 面试技巧\n\n### 团队合作\n\n- **沟通**：如何与成员协作\n- **冲突**：如何处理分歧\n- **分享**：如何帮助团队\n"
+    )
+    assert read(text).bank.questions == ()
+
+
+def test_a_title_above_the_question_and_labels_in_headings_are_no_part_of_it() -> None:
+    text = "# Question 01\n\n### **Can you explain what a tensor view is?**\n\n**Answer:**\nIt shares memory.\n"
+    (question,) = read(text).bank.questions
+    assert (question.prompt, question.answer) == (
+        "Can you explain what a tensor view is?",
+        "It shares memory.",
+    )
+
+
+def test_headings_may_name_the_question_that_they_answer() -> None:
+    text = "# Quiz\n\n" + "".join(
+        f"## Question {n}\nLoad the data {n}. What is its mean?\n\n### Solution to Question {n}\n```\n{n}\n```\n\n"
+        for n in (1, 2)
+    )
+    assert [one.answer for one in read(text).bank.questions] == [f"```\n{n}\n```" for n in (1, 2)]

@@ -154,3 +154,34 @@ def test_a_vote_without_a_stated_answer_is_no_key() -> None:
 )
 def test_other_documents_stay_as_they_are(text: str) -> None:
     assert read(text, "d.md").source.lines == tuple(text.split("\n"))
+
+
+PAGE = """Actual exam question from Vendor's Engineer
+Question #: {number}
+Topic #: 1
+[All Engineer Questions]
+Which service stores objects in bucket {number}?
+
+A. A queue
+B. A bucket
+{stated}by someone at March 1, 2026, noon
+Comments
+Chosen Answer: AB
+This is a voting comment (?).
+reader 1 week ago
+Selected Answer: A
+Why would it be B?
+upvoted 1 times
+
+"""
+
+
+def test_pages_of_single_questions_with_comments() -> None:
+    stated = "Suggested Answer: B\nCommunity vote distribution\nB (100%)\n"
+    text = PAGE.format(number=7, stated=stated) + PAGE.format(number=8, stated="")
+    questions = read_bank(text, name="dump.txt").bank.questions
+    assert [(one.number, one.prompt) for one in questions] == [
+        (number, f"Which service stores objects in bucket {number}?") for number in "78"
+    ]
+    # What a reader selected is no key.
+    assert [[option.id for option in one.options if option.right] for one in questions] == [["b"], []]
