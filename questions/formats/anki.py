@@ -223,14 +223,16 @@ def read_notes(data: bytes) -> list[Note]:
         path = Path(folder) / "collection"
         path.write_bytes(data)
         try:
-            with closing(_opened(path)) as connection:
+            url = f"{path.as_uri()}?mode=ro&immutable=1"
+            with closing(sqlite3.connect(url, uri=True, isolation_level=None)) as connection:
+                _restrict(connection)
                 return _notes(connection)
         except (sqlite3.Error, OverflowError, ValueError, RecursionError, MemoryError) as error:
             raise UnreadableCollection(f"the collection cannot be read: {error}") from None
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+def _restrict(connection: sqlite3.Connection) -> None:
+    """Limits what reading a collection from elsewhere may do and take."""
     for limit, value in _LIMITS:
         connection.setlimit(limit, value)
     for statement in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0"):
@@ -245,7 +247,6 @@ def _opened(path: Path) -> sqlite3.Connection:
 
     connection.set_progress_handler(tired, _STEP)
     connection.set_authorizer(_authorized)
-    return connection
 
 
 def _authorized(action: int, first: str | None, _second: str | None, _base: str | None, inner: str | None) -> int:

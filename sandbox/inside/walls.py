@@ -7,6 +7,7 @@ a failure: an answer can forge it.
 from __future__ import annotations
 
 import errno
+import linecache
 import math
 import os
 import re
@@ -175,9 +176,9 @@ def _wall_of_place(problem: BaseException) -> Wall | None:
 
 def _called_name(frame: traceback.FrameSummary) -> str:
     """Returns the name of the function that a frame was calling, such as `fork` for `os.fork()`."""
-    text, start, end = frame.line or "", frame.colno, frame.end_colno
-    original = getattr(frame, "_original_line", text)
-    segment = original[start:end] if start is not None and end is not None else text
+    # Not `frame.line`, which lacks the indentation that the columns count.
+    text = linecache.getline(frame.filename, frame.lineno or 0) or frame.line or ""
+    segment = text[frame.colno or 0 : frame.end_colno if frame.end_lineno == frame.lineno else None]
     head = segment.split("(", 1)[0]
     return head.rsplit(".", 1)[-1].strip()
 

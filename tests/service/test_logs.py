@@ -56,7 +56,7 @@ def failing(code):
     except SyntaxError:
         raise RuntimeError("it failed with canary-77ad-known")
 
-failing("canary_77ad = = 1")
+failing("can" "ary_77ad = = 1")  # in two parts: since Python 3.13, tracebacks show the lines of this program
 """
 
 

@@ -102,10 +102,13 @@ PROCESSES = [
         "    for _ in range(200):\n"
            "        many.append(threading.Thread(target=stop.wait, daemon=True)); many[-1].start()\n    breach()\n"
            "except RuntimeError as problem: refused(problem)\nstop.set()"),
-    Attack("threads that start threads", "import threading, time\ncount = [0]\ndef more():\n    count[0] += 1\n"
-           "    if count[0] < 200: threading.Thread(target=more, daemon=True).start()\n    time.sleep(0.5)\n"
-           "try: more()\nexcept RuntimeError as problem: refused(problem)\n"
-           "breach() if count[0] >= 200 else refused(RuntimeError())"),
+    Attack("threads that start threads", "import threading, time\ncount, failed = [0], []\ndef more():\n"
+           "    count[0] += 1\n    try:\n"
+           "        if count[0] < 200: threading.Thread(target=more, daemon=True).start()\n"
+           "    except RuntimeError as problem: failed.append(problem)\n    time.sleep(60)\n"
+           "threading.Thread(target=more, daemon=True).start()\n"
+           "while count[0] < 200 and not failed: time.sleep(0.01)\n"
+           "refused(failed[0]) if failed else breach()"),
 ]  # fmt: skip
 
 DISK = [

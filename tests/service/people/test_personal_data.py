@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, get_args
 
 import psycopg
@@ -126,6 +127,11 @@ def add_rows(url: str) -> None:
         connection.execute(f"update tournament_team set captain_id = {ada} where number = 1".encode())
 
 
+def _without_digests(row: str) -> str:
+    """Returns a row without digests of random secrets, in which any three letters may stand by chance."""
+    return re.sub(r"[0-9a-f]{64}", "", row)
+
+
 async def test_all_of_a_member_is_exported_and_nothing_that_names_them_is_left(
     daily: DailyChannel, clock: Clock, database_url: str
 ) -> None:
@@ -160,6 +166,6 @@ async def test_all_of_a_member_is_exported_and_nothing_that_names_them_is_left(
         (table, row)
         for table, found in all_rows(database_url).items()
         for row in found
-        if "ada" in row.lower().replace('"event_id": "open ada"', "").replace("'", "")
+        if "ada" in _without_digests(row.lower()).replace('"event_id": "open ada"', "").replace("'", "")
     ]
     assert left == []
