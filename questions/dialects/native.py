@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 # Parts under `###` headings: fences, literals, lists
 
-_BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ ]+|$)")
-_ID = re.compile(r"\{(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)\}(?:[ ]+|$)")
+_BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ ]+|(?=\n)|$)")
+_ID = re.compile(r"\{(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)\}(?:[ ]+|(?=\n)|$)")
 _LITERAL = re.compile(r"(?<!`)(`++)(?P<text>.+?)(?<!`)\1(?!`)", re.DOTALL)
 _DEVICE = re.compile(rf"device[ ]*:[ ]*(?P<value>{'|'.join(DEVICES)})")
 _GPU_PROOF = re.compile(r"gpu_proof[ ]*:[ ]*(?P<value>none|[0-9a-f]{12})")
 _LIMIT = re.compile(r"(?P<name>[a-z_]+)[ ]*:[ ]*(?P<value>[0-9][0-9_.eE+-]*)")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
-_DASH = " — "
+_DASH = re.compile(r"(?<=\s)—(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,15 +220,15 @@ def _option(text: str, index: int) -> Option:
 
 
 def split_reason(text: str) -> tuple[str, str]:
-    """Returns an option's text and its reason, split at the first spaced dash outside code."""
+    """Returns an option's text and its reason, split at the first dash between spaces or line ends outside code."""
     start = 0
     for code in _LITERAL.finditer(text):
-        at = text.find(_DASH, start, code.start())
-        if at >= 0:
-            return text[:at].strip(), text[at + len(_DASH) :].strip()
+        if dash := _DASH.search(text, start, code.start()):
+            break
         start = code.end()
-    at = text.find(_DASH, start)
-    return (text.strip(), "") if at < 0 else (text[:at].strip(), text[at + len(_DASH) :].strip())
+    else:
+        dash = _DASH.search(text, start)
+    return (text[: dash.start()].strip(), text[dash.end() :].strip()) if dash else (text.strip(), "")
 
 
 def item_text(document: Document, item: Block) -> str:

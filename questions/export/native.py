@@ -138,13 +138,23 @@ def _literal(answer: str, languages: _Languages) -> str:
 
 
 def _option_text(option: Option, index: int, bullet: str, way: Callable[[str], str]) -> str:
-    box = f"{bullet} [{'x' if option.right else ' '}] "
     usual = nth_letter(index)
-    text = way(option.text)
+    text, reason = way(option.text), way(option.reason)
+    head = f"{bullet} [{'x' if option.right else ' '}]"
     # Without an id, an option that begins with braces would lose them.
-    named = f"{{{option.id}}} " if option.id != usual or text.startswith("{") else ""
-    reason = f" — {way(option.reason)}" if option.reason else ""
-    return box + _below(f"{named}{text}{reason}", 2)
+    if option.id != usual or text.startswith("{"):
+        head += f" {{{option.id}}}"
+    # A list, a fence or a table begins on a line of its own, and what follows it does, too.
+    head += " " if _is_prose(text, 0) else "\n\n"
+    if reason:
+        text += (" — " if _is_prose(text, -1) and _is_prose(reason, 0) else "\n\n—\n\n") + reason
+    return _below(head + text, 2)
+
+
+def _is_prose(text: str, index: int) -> bool:
+    """Returns whether a text's first or last block is a paragraph or a heading."""
+    blocks = split_blocks(Source("", tuple(text.split("\n"))))
+    return bool(blocks) and blocks[index].kind in ("paragraph", "heading")
 
 
 def _below(text: str, columns: int) -> str:
@@ -215,7 +225,7 @@ def _option(option: Option) -> Option:
     """Returns the option without a dash that would separate its text from its reason."""
     if not split_reason(option.text)[1]:
         return option
-    return dataclasses.replace(option, text=option.text.replace(" — ", " &mdash; "))
+    return dataclasses.replace(option, text=re.sub(r"(?<=\s)—(?=\s)", "&mdash;", option.text))
 
 
 _EMPTY: dict[str, Any] = {
@@ -287,11 +297,14 @@ def _same(one: Question, other: Question) -> bool:
 
 
 def _same_key(one: Question, other: Question) -> bool:
-    """Returns whether everything that decides about an answer is equal."""
-    keys = [(option.id, option.right) for option in one.options] == [(o.id, o.right) for o in other.options]
+    """Returns whether everything that decides about an answer is equal, and each option has what it had."""
+    keys, wanted = (
+        [(option.id, option.right, bool(option.text), bool(option.reason)) for option in question.options]
+        for question in (one, other)
+    )
     same = (one.id, one.kind, one.answered) == (other.id, other.kind, other.answered)
     exact = one.kind not in ("value", "output") or one.answer == other.answer
-    return keys and same and exact and one.task == other.task
+    return keys == wanted and same and exact and one.task == other.task
 
 
 def _read_again(topic: str, text: str) -> Question | None:

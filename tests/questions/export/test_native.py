@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -206,6 +207,51 @@ def test_any_text_at_all_leaves_each_question_with_its_key(many: list[Question])
         assert (other.kind, other.level, other.task) == (question.kind, question.level, question.task)
         assert [(o.id, o.right) for o in other.options] == [(o.id, o.right) for o in question.options]
         assert question.kind not in ("value", "output") or other.answer == question.answer
+
+
+PIECES = (
+    "word",
+    "```\n\n# 2\n```",
+    "- a\n- b",
+    "| a |\n|---|\n| b |",
+    "#### Deep",
+    "`—` — x\n— y",
+    "[a]: http://b",
+    "    c",
+    "```\n\n- [x] a",
+    "- - b\n\nTitle\n---",
+    "```\n\n# 2\n```\n\n# One",
+)
+
+
+@pytest.mark.parametrize("reason", ["", *PIECES])
+@pytest.mark.parametrize("text", PIECES)
+def test_an_option_and_its_reason_of_any_blocks_stay_two_texts(text: str, reason: str) -> None:
+    options = (Option("a", text, False, reason), Option("x", text, True, reason))
+    question = held_fully(Question("q", "choice", "Which?", NOWHERE, options=options))
+    (other,) = read(native_text(Bank("any", "Any bank", (question,)))).bank.questions
+    assert other.options[0].right is False and other.options[1].right is True
+    assert {bool(option.reason) for option in other.options} == {bool(reason)}
+    if not re.search(r"# 2|Title|\[x\]", text + reason):
+        # Headings of the first three levels and open fences cannot stay.
+        assert [(o.text, o.reason) for o in other.options] == [
+            (o.text.strip(), o.reason.strip()) for o in question.options
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "other"),
+    [
+        ("- - b\n\nTitle\n---", "```\n\n# 2\n```\n\n# One", "```\n\n# 2\n```\n\n> ```\n\n     d\n\n<script>"),
+        ("\\", "<!--\n\n```\n\n# 2\n```\n\nTitle\n---\n\n~~~\n```\n~~~", "Title\n===\n\n1. a\n2. b\n\n`` ` ``"),
+        ("```\n\n- [x] a", "```\n\n# 2\n```", "B"),
+    ],
+)
+def test_an_option_swallows_no_other(text: str, reason: str, other: str) -> None:
+    options = (Option("a", text, False, reason), Option("b", other, True))
+    question = held_fully(Question("q", "choice", "Which?", NOWHERE, options=options))
+    (again,) = read(native_text(Bank("any", "Any bank", (question,)))).bank.questions
+    assert [(o.id, o.right, bool(o.reason)) for o in again.options] == [("a", False, True), ("b", True, False)]
 
 
 FOREIGN = {
