@@ -19,6 +19,7 @@ from tests.docs.pages import DOCS, ROOT, blocks_of
 
 PAGE = DOCS / "kubernetes.md"
 BLOCKS = blocks_of(PAGE, "sh")
+KUBECTL = shutil.which("kubectl")
 MAKING = "kubectl create secret"
 NAMES: dict[str, str] = yaml.safe_load((ROOT / "deploy/chart/values.yaml").read_text(encoding="utf-8"))["secrets"]
 READ = {
@@ -35,11 +36,8 @@ READ = {
 
 def made(folder: Path) -> dict[str, dict[str, Any]]:
     """Runs the page's commands in a folder, the cluster's without a cluster, and returns the secrets by name."""
-    real = shutil.which("kubectl")
-    if real is None:
-        pytest.skip("kubectl is not installed")
     for place, command in (
-        ("kubectl", f'{real} "$@" --dry-run=client --output=json'),
+        ("kubectl", f'{KUBECTL} "$@" --dry-run=client --output=json'),
         (".venv/bin/python", f'{sys.executable} "$@"'),
     ):
         program = folder / place
@@ -63,6 +61,7 @@ def made(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.skipif(KUBECTL is None, reason="kubectl is not installed")
 def test_its_commands_make_every_secret_that_the_chart_names(tmp_path: Path) -> None:
     found = made(tmp_path)
     assert set(found) == set(NAMES.values())
