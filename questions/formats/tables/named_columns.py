@@ -9,6 +9,7 @@ from questions.formats.data.loading import MOST_VALUES, load, name_slips
 from questions.formats.draft import ImportDraft
 from questions.formats.tables import table
 from questions.formats.tables.column_names import Column, columns
+from questions.formats.tables.header import DELIMITERS, header_cells
 from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def read_named(source: Source, recipe: Recipe, sheet: bool) -> ImportDraft | Non
         if found is None and not sheet:
             return None
         if found is None:
-            names = [name for mark in table.DELIMITERS for name in table.header_cells(_first_line(source), mark)]
+            names = [name for mark in DELIMITERS for name in header_cells(_first_line(source), mark)]
             find_columns(recipe, names)
             raise InvalidRecipe("no line has all these columns", "name the columns in one header")
         delimiter, first = found
@@ -93,8 +94,8 @@ def _header(source: Source, recipe: Recipe) -> tuple[str, int] | None:
     wanted = {name_key(name) for _, names in recipe.columns for name in names}
     filled = [number for number, line in enumerate(source.lines[:100], 1) if line.strip()]
     for number in filled[:_MOST_ADVICE]:
-        for delimiter in table.DELIMITERS:
-            cells = table.header_cells(source.line(number), delimiter)
+        for delimiter in DELIMITERS:
+            cells = header_cells(source.line(number), delimiter)
             if len(cells) > 1 and wanted <= set(map(name_key, cells)):
                 return delimiter, number
     return None

@@ -26,7 +26,16 @@ from questions.formats.tables.columns import (
     infer_columns,
     infer_tagged_cards,
     past_labels,
-    repeats_labels,
+)
+from questions.formats.tables.header import (
+    DELIMITERS,
+    SHEETS,
+    header_cells,
+    header_delimiter,
+    header_end,
+    header_line,
+    header_roles,
+    unknown_columns,
 )
 from questions.formats.tables.keys import UNKNOWN_BASE, key_style
 from questions.formats.tables.option_cells import without_placeholders
@@ -40,11 +49,6 @@ if TYPE_CHECKING:
 
 NAME = "csv"
 
-SHEETS = (".csv", ".tsv", ".xlsx")
-_MOST_ADVICE = 20
-"""Maximum number of filled lines before the header."""
-DELIMITERS = (",", ";", "\t", "|")
-_SEPARATOR = re.compile(r"sep=(?P<mark>.)")
 _FEWEST_SAME = 5
 """Fewest rows in which an answer can be a placeholder."""
 _FEWEST_CARDS = 3
@@ -57,18 +61,18 @@ _NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
 def sniff(source: Source) -> bool:
     """Returns whether the first line has columns for a question and an answer, or each line is a card, or has options
     and a key."""
-    first = _first(source)
+    first = header_line(source)
     line = source.line(first)
     if "](" in line or line.startswith(("#", "|", "- ")):
         return False
-    return _delimiter(source, first) is not None or _holds_cards(source) or _holds_choices(source)
+    return header_delimiter(source, first) is not None or _holds_cards(source) or _holds_choices(source)
 
 
 def fills(source: Source) -> bool:
     """Returns whether a document is a table from its first line to its last: a header with columns for a question and
     an answer, and rows that all have a cell for each of them."""
-    first = _first(source)
-    delimiter = _delimiter(source, first)
+    first = header_line(source)
+    delimiter = header_delimiter(source, first)
     if delimiter is None or delimiter == "|" or source.line(first).startswith(("#", "- ")):
         return False
     rows = [cells for cells, _ in _rows(ImportDraft(source, NAME), delimiter, first)]
@@ -112,8 +116,8 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions of a table."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    first = _first(source)
-    delimiter = _delimiter(source, first)
+    first = header_line(source)
+    delimiter = header_delimiter(source, first)
     if delimiter is None and _holds_responses(source.line(first)):
         return draft.unreadable(
             "these are the answers of people to a form, not its questions",
@@ -293,7 +297,7 @@ def _holds_responses(line: str) -> bool:
 def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     """Reads a table whose columns are known by what is in them, or says what its header needs."""
     named = _named_roles(draft.source, first)
-    head = _header_end(draft.source, first) if named else first - 1
+    head = header_end(draft.source, first) if named else first - 1
     table = infer_columns(draft.source.lines[head:])
     tagged = None if named else infer_tagged_cards(draft.source.lines[head:])
     if tagged and (table is None or table.roles[0][0] != "question"):
@@ -352,7 +356,7 @@ def _with_asking(draft: ImportDraft, first: int) -> tuple[str, list[Column]] | N
     """Returns the delimiter and the columns of a table whose header names answers but no questions: the only column
     with an unknown name, or one for titles, in which most rows ask has them. None if there is no such column."""
     for delimiter in DELIMITERS:
-        named = _header_roles(draft.source, first, delimiter)
+        named = header_roles(draft.source, first, delimiter)
         if not any(column.role in _ANSWERING for column in named):
             continue
         rows = [cells for cells, _ in islice(_rows(ImportDraft(draft.source, NAME), delimiter, first), _MOST_LOOKED_AT)]
@@ -479,7 +483,7 @@ def _inferred_columns(named: Sequence[Column], roles: Sequence[Column]) -> str:
 
 def _named_roles(source: Source, number: int) -> list[Column]:
     """Returns the roles of a line's columns, although none is known to hold the question; empty if it names none."""
-    found = (_header_roles(source, number, mark) for mark in DELIMITERS)
+    found = (header_roles(source, number, mark) for mark in DELIMITERS)
     best = max(found, key=lambda roles: sum(bool(column.role) for column in roles))
     return best if sum(bool(column.role) for column in best) > 1 else []
 
@@ -523,39 +527,6 @@ def _without_placeholder(
     return [([*cells[:at], "", *cells[at + 1 :]] if lines in same else cells, lines) for cells, lines in rows]
 
 
-def _first(source: Source) -> int:
-    """Returns the line of the header: the first that names a question and an answer; templates begin with advice."""
-    filled = [number for number, line in enumerate(source.lines[:50], 1) if line.strip()]
-    if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
-        return (filled[1:] or [1])[0]
-    most = _MOST_ADVICE if PurePath(source.name).suffix.lower() in SHEETS else 1
-    suits = (number for number in filled[:most] if _best_delimiter(source, number, DELIMITERS))
-    return next(suits, filled[0] if filled else 1)
-
-
-def _delimiter(source: Source, first: int) -> str | None:
-    """Returns the delimiter that gives the most known columns; None without a question or an answer column."""
-    said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
-    return _best_delimiter(source, first, (said["mark"],) if said else DELIMITERS)
-
-
-def _best_delimiter(source: Source, number: int, delimiters: tuple[str, ...]) -> str | None:
-    best: tuple[int, str] | None = None
-    for delimiter in delimiters:
-        roles = {column.role for column in _header_roles(source, number, delimiter)}
-        if "question" in roles and roles & {"answer", "options", "correct", "option", "wrong"}:
-            best = max(best or (0, ""), (len(roles), delimiter))
-    return best[1] if best else None
-
-
-def header_cells(line: str, delimiter: str) -> list[str]:
-    """Returns the cells of a line; an empty list if it cannot be read."""
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        return []
-
-
 def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
     """Yields the non-empty rows, each with its first and last line."""
     lines = draft.source.lines
@@ -578,31 +549,3 @@ def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequ
         if any(cell.strip() for cell in cells):
             yield cells, (start, draft.source.last_filled(start, last))
         start = last + 1
-
-
-_MOST_HEADER = 20
-"""Most lines of a header, whose names may have line breaks in quotes."""
-
-
-def _header_end(source: Source, first: int) -> int:
-    """Returns the last line of the header that begins in a line: where its quotes are closed."""
-    quotes = 0
-    for number in range(first, min(first + _MOST_HEADER, len(source.lines)) + 1):
-        quotes += source.line(number).count('"')
-        if quotes % 2 == 0:
-            return number
-    return first
-
-
-def _header_roles(source: Source, number: int, delimiter: str) -> list[Column]:
-    """Returns the roles of the columns that a line names; none if it has the same labels of options as a line next to
-    it."""
-    last = _header_end(source, number) if '"' in source.line(number) else number
-    cells = header_cells("\n".join(source.lines[number - 1 : last]), delimiter)
-    around = (header_cells(source.line(near), delimiter) for near in (number - 1, number + 1))
-    return [] if any(repeats_labels(cells, row) for row in around) else columns(cells)
-
-
-def unknown_columns(names: Iterable[str], found: Iterable[Column]) -> list[str]:
-    """Returns the names of columns that are not recognized."""
-    return [name.strip() for name, column in zip(names, found, strict=False) if not column.role and name.strip()]
