@@ -339,13 +339,13 @@ class DiscordBot(discord.AutoShardedClient):
     async def on_guild_join(self, guild: discord.Guild) -> None:
         if self.presence is not None:
             self._track_task()
-            await self.presence.joined(guild)
+            await self.presence.report(guild.id)
         await self._report_guild(guild, True)
 
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         if self.presence is not None:
             self._track_task()
-            await self.presence.left(guild)
+            await self.presence.report(guild.id)
 
     async def on_guild_channel_update(self, before: GuildChannel, after: GuildChannel) -> None:
         if self.presence is not None:

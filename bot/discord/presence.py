@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable
 from typing import Final
@@ -22,14 +23,14 @@ class Presence:
     def __init__(self, bot: discord.AutoShardedClient, client: ServiceClient) -> None:
         self._bot = bot
         self._client = client
+        self._one_at_a_time = asyncio.Lock()
 
-    async def joined(self, guild: discord.Guild) -> None:
-        """Reports that the bot was added to a server."""
-        await self._report(self._client.chat_presence(_DISCORD, str(guild.id), True))
-
-    async def left(self, guild: discord.Guild) -> None:
-        """Reports that the bot was removed from a server."""
-        await self._report(self._client.chat_presence(_DISCORD, str(guild.id), False))
+    async def report(self, guild_id: int) -> None:
+        """Reports whether the bot is in a server, after it was added or removed."""
+        # What arrives last is what the service believes: a report must not overtake an earlier one.
+        async with self._one_at_a_time:
+            present = self._bot.get_guild(guild_id) is not None
+            await self._report(self._client.chat_presence(_DISCORD, str(guild_id), present))
 
     async def compare(self, shard_id: int) -> None:
         """Reports the servers with schedules that the bot joined or left while it was away."""
@@ -41,7 +42,7 @@ class Presence:
         ids = {place.workspace for place in places if place.workspace.isdecimal()}
         for id in sorted(ids, key=int):
             if (int(id) >> 22) % (self._bot.shard_count or 1) == shard_id:
-                await self._report(self._client.chat_presence(_DISCORD, id, self._bot.get_guild(int(id)) is not None))
+                await self.report(int(id))
 
     async def channel_changed(self, before: GuildChannel, after: GuildChannel) -> None:
         """Reports a channel's new name, and a channel that the bot may post to now and might not before."""

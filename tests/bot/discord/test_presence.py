@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 
 from sqlalchemy import select
+from starlette.types import Receive, Scope, Send
 
+from bot.discord.presence import Presence
+from service.client import ServiceClient
 from service.store.tables import Chat
 from tests.bot.discord.simulated import Simulated, said
+from tests.conftest import TOKEN
 from tests.doubles.discord.world import BOT_NEEDS, EMBED, Message
 
 
@@ -25,10 +31,16 @@ async def is_away(sim: Simulated) -> bool:
 
 async def heard(sim: Simulated, event: str, happening: Awaitable[None]) -> None:
     """Lets something happen and waits until the bot has handled its event."""
+    await reached(sim, event, happening)
+    await sim.app.bot.finish(10)
+
+
+async def reached(sim: Simulated, event: str, happening: Awaitable[None]) -> None:
+    """Lets something happen and waits until the bot begins to handle its event."""
     waiting = sim.app.bot.wait_for(event, timeout=60)
     await happening
     await waiting
-    await sim.app.bot.finish(10)
+    await asyncio.sleep(0)  # From Python 3.12 on, whoever waits for an event is woken before its handler.
 
 
 async def test_a_refused_question_is_posted_when_the_bot_gets_the_permission(sim: Simulated) -> None:
@@ -47,6 +59,29 @@ async def test_a_removed_bot_stops_its_schedules_until_it_is_back(sim: Simulated
     assert await is_away(sim)
     await heard(sim, "guild_join", sim.double.joins(sim.guild))
     assert not await is_away(sim)
+
+
+async def test_a_slow_report_is_not_overtaken(sim: Simulated) -> None:
+    await sim.starts("one-right")
+    calls: list[str] = []
+    second = asyncio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        """The service, whose first call takes until another is answered, or half a second."""
+        calls.append(scope["path"])
+        if len(calls) == 1:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(second.wait(), 0.5)
+        await sim.service.api(scope, receive, send)
+        if len(calls) > 1:
+            second.set()
+
+    async with ServiceClient.inside(slow, TOKEN) as client:
+        sim.app.bot.presence = Presence(sim.app.bot, client)
+        await reached(sim, "guild_remove", sim.double.leaves(sim.guild))
+        await reached(sim, "guild_join", sim.double.joins(sim.guild))
+        assert not await is_away(sim)
+    assert len(calls) == 2
 
 
 async def test_a_bot_removed_while_it_was_away_notices_at_its_start(sim: Simulated) -> None:
