@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import discord
@@ -27,10 +27,10 @@ class Presence:
 
     async def report(self, guild_id: int) -> None:
         """Reports whether the bot is in a server, after it was added or removed."""
-        # What arrives last is what the service believes: a report must not overtake an earlier one.
-        async with self._one_at_a_time:
-            present = self._bot.get_guild(guild_id) is not None
-            await self._report(self._client.chat_presence(_DISCORD, str(guild_id), present))
+        await self._report(lambda: self._client.chat_presence(_DISCORD, str(guild_id), self._is_in(guild_id)))
+
+    def _is_in(self, guild_id: int) -> bool:
+        return self._bot.get_guild(guild_id) is not None
 
     async def compare(self, shard_id: int) -> None:
         """Reports the servers with schedules that the bot joined or left while it was away."""
@@ -51,21 +51,22 @@ class Presence:
             return
         guild = after.guild
         if before.name != after.name:
-            renamed = self._client.channel_renamed(_DISCORD, str(guild.id), str(after.id), f"#{after.name}")
-            await self._report(renamed)
+            channel, name = str(after.id), f"#{after.name}"
+            await self._report(lambda: self._client.channel_renamed(_DISCORD, str(guild.id), channel, name))
         if can_post(after, guild) and not can_post(before, guild):
-            await self._report(self._client.outbox_retry(_DISCORD, str(guild.id), str(after.id)))
+            await self._report(lambda: self._client.outbox_retry(_DISCORD, str(guild.id), str(after.id)))
 
     async def role_changed(self, before: discord.Role, after: discord.Role) -> None:
         """Reports a server in which a role of the bot got more permissions, or a higher place."""
         guild = after.guild
         more = after.permissions.value & ~before.permissions.value or after.position > before.position
         if guild.me is not None and after in guild.me.roles and more:
-            await self._report(self._client.outbox_retry(_DISCORD, str(guild.id)))
+            await self._report(lambda: self._client.outbox_retry(_DISCORD, str(guild.id)))
 
-    @staticmethod
-    async def _report(call: Awaitable[None]) -> None:
-        try:
-            await call
-        except (ServiceUnavailable, ServiceRefused) as error:
-            _LOG.warning("cannot report where the bot is: %s", error)
+    async def _report(self, call: Callable[[], Awaitable[None]]) -> None:
+        # What arrives last is what the service believes: a report must not overtake an earlier one.
+        async with self._one_at_a_time:
+            try:
+                await call()
+            except (ServiceUnavailable, ServiceRefused) as error:
+                _LOG.warning("cannot report where the bot is: %s", error)
