@@ -17,6 +17,8 @@ from service.client import ServiceClient, ServiceRefused
 from service.wire import AnswerInput, MemberAmbiguous, NotFound
 
 _MENTION: Final = re.compile(r"<@!?([^<>|]+)(?:\|([^<>]*))?>")
+_LONGEST: Final = 80
+"""Length of a name, characters."""
 
 
 def mention(member: str, name: str) -> str:
@@ -44,14 +46,17 @@ def _may_be_misread(refused: ServiceRefused) -> bool:
     )
 
 
-def _readings(member: str, topic: str) -> Iterator[tuple[str, str]]:
+def readings(member: str, topic: str) -> Iterator[tuple[str, str]]:
     """Yields the members and topics that a command may mean, first what it says. Names have spaces, so that what was
-    read as a topic may begin with the rest of a name: the longest name is tried first."""
+    read as a topic may begin with the rest of a name: the longest name that a member may have is tried first."""
     yield member, topic
     words = topic.split()
-    if not _MENTION.fullmatch(member):
-        for count in range(len(words), 0, -1):
-            yield " ".join([member, *words[:count]]), " ".join(words[count:])
+    if _MENTION.fullmatch(member):
+        return
+    for count in range(len(words), 0, -1):
+        name = " ".join([member, *words[:count]])
+        if len(name) <= _LONGEST:
+            yield name, " ".join(words[count:])
 
 
 class DuelCommands:
@@ -69,7 +74,7 @@ class DuelCommands:
         if not named:
             return await self._show_own(event)
         problem: ServiceRefused | None = None
-        for member, about in _readings(named, topic):
+        for member, about in readings(named, topic):
             try:
                 return await self._challenge(event, member, about)
             except ServiceRefused as refused:
@@ -91,7 +96,7 @@ class DuelCommands:
     async def _challenge(self, event: Event, named: str, topic: str) -> Card:
         member, name = named_member(event.who.platform, named)
         try:
-            view = await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)
+            view = await self._client.duel_challenge(event.who, event.where, event.id, member, name[:_LONGEST], topic)
         except ServiceRefused as refused:
             if self._access is None or not _is_unknown_member(refused):
                 raise
@@ -99,7 +104,9 @@ class DuelCommands:
             found = await self._access.find_member(event.who, member)
             if found is None:
                 raise
-            view = await self._client.duel_challenge(event.who, event.where, event.id, found[0], found[1][:80], topic)
+            view = await self._client.duel_challenge(
+                event.who, event.where, event.id, found[0], found[1][:_LONGEST], topic
+            )
         return duels.duel_card(view)
 
     async def _show_own(self, event: Event) -> Card:

@@ -10,6 +10,7 @@ import pytest
 from bot.console.render import card_text
 from bot.core.actions import Import, encode
 from bot.core.cards import Form, Text, TextField
+from bot.core.duel_commands import readings
 from bot.core.events import Press, Submit
 from bot.core.text.results import own_answer_blocks
 from service.wire import AnswerInput, Who
@@ -642,6 +643,10 @@ async def test_a_name_with_spaces_needs_no_quotes_before_a_topic(
     for name in ("Bo", "Bo Li", "Bo Li Wu"):
         await room.client.join(who(name), room.where)
     assert said in await room.types(ann, f"/quiz duel {typed}")
+
+
+def test_a_long_text_is_read_as_few_names() -> None:
+    assert len(list(readings("a", "b " * 2000))) < 50
 
 
 def test_an_answer_that_has_no_verdict_yet_is_introduced_once() -> None:
