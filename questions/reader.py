@@ -22,6 +22,7 @@ from questions.formats.data.front_matter import read_front_records
 from questions.formats.data.records import NAME as RECORDS
 from questions.formats.json import NAME as JSON
 from questions.formats.pages.reader import read_page
+from questions.formats.scripts import assigns_data
 from questions.formats.tables.table import NAME as CSV
 from questions.ids import with_ids
 from questions.model import LONGEST_RECIPE, Bank, Question
@@ -348,6 +349,8 @@ class _Read(NamedTuple):
 
 def _read_or_retry(document: Document, stated: Recipe | None) -> tuple[Document, _Read]:
     """Reads a document; if it has no questions, with plain starts in a usual form. Returns what was read in the end."""
+    if stated is None and assigns_data(document.source):
+        return document, _Read((), (), [], (), None)
     read = _read_questions(document, stated)
     if read.questions or stated is not None or native.NAME in read.dialects:
         return document, read

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.blocks import plain
 from questions.formats.data import records
+from questions.formats.data.rich_text import joined
 from questions.formats.draft import ImportDraft
 from questions.formats.pages.reader import read_page
+from questions.formats.php_data import php_literals
 from questions.formats.python_data import python_literals
+from questions.formats.sql_data import Rows, seems_sql, sql_rows
+from questions.formats.tables import table
+from questions.source import Source
 from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from questions.source import Source
+    from types import ModuleType
 
 NAME = records.NAME
 PROGRAM = "program"
@@ -65,21 +70,95 @@ def sniff(source: Source) -> bool:
 
 
 def sniff_program(source: Source) -> bool:
-    """Returns whether the document is a program that assigns a list of questions, most with options or an answer."""
-    return bool(_assigned(source))
+    """Returns whether the document is a program that assigns a list of questions, most with options or an answer, or
+    one with questions in a text that it assigns."""
+    return bool(_assigned(source)) or _in_text(source) is not None
+
+
+def assigns_data(source: Source) -> bool:
+    """Returns whether the document is a program in JavaScript that begins with its data, whose lines are no prose."""
+    suffix = PurePath(source.name).suffix.lower()
+    return suffix in _PROGRAMS[1:] and _PROGRAM.search("\n".join(source.lines)[:_BEFORE]) is not None
 
 
 def read_program(source: Source) -> ImportDraft:
     """Reads all questions in the data of a program."""
+    data = _assigned(source)
+    if not data and (inner := _in_text(source)):
+        return _of_whole(inner.format.read(inner.source), source)
     draft = ImportDraft(source, PROGRAM)
     draft.title = draft.stem
-    data = _assigned(source)
-    return records.read_data(draft, data if len(data) > 1 else data[0])
+    lines = data[0].lines if len(data) == 1 and isinstance(data[0], Rows) else ()
+    plain_data = [one.rows if isinstance(one, Rows) else one for one in data]
+    return records.read_data(draft, plain_data if len(data) > 1 else plain_data[0], lines)
+
+
+def _of_whole(draft: ImportDraft, source: Source) -> ImportDraft:
+    """Returns what was read of a text with the places of the document that has it."""
+    draft.source, draft.dialect = source, PROGRAM
+    draft.questions = [replace(one, place=replace(one.place, source=source.name)) for one in draft.questions]
+    return draft
+
+
+class _Inner(NamedTuple):
+    """A document in a text that a program assigns."""
+
+    source: Source
+    """The text, in its own lines."""
+    format: ModuleType
+
+
+_TEXTS = {
+    ".py": re.compile(
+        r"(?<==)\s{0,99}(?:\(\s{0,99})?[rRuU]?(?P<mark>\"{3}|'{3})(?P<text>(?:[^\\]|\\.)*?)(?P=mark)", re.DOTALL
+    ),
+    "": re.compile(r"(?<==)\s{0,99}(?:\(\s{0,99})?(?:String\.raw)?`(?P<text>(?:[^`\\]|\\.)*)`", re.DOTALL),
+}
+"""Texts of several lines that a program assigns, by its suffix."""
+_FEWEST_LINES = 3
+_ESCAPED_MARK = re.compile(r"\\([`$\\\"'])")
+
+
+def _in_text(source: Source) -> _Inner | None:
+    """Returns the table or the data in the only text of several lines that the program assigns and that has questions;
+    None if it has none or several."""
+    suffix = PurePath(source.name).suffix.lower()
+    text = "\n".join(source.lines)
+    if suffix not in _PROGRAMS or len(text) > _MOST_READ:
+        return None
+    found: list[tuple[re.Match[str], str, ModuleType]] = []
+    for one in islice(_TEXTS.get(suffix, _TEXTS[""]).finditer(text), _MOST_TEXTS):
+        if one["text"].count("\n") < _FEWEST_LINES or "${" in one["text"]:
+            continue
+        lines = tuple(_ESCAPED_MARK.sub(r"\1", one["text"]).split("\n"))
+        for ending, form in ((".csv", table), (".json", records), (".yaml", records)):
+            name = f"{PurePath(source.name).stem}{ending}"
+            if form.sniff(Source(name, lines)):
+                found.append((one, name, form))
+                break
+    if len(found) != 1:
+        return None
+    ((one, name, form),) = found
+    before = ("",) * text.count("\n", 0, one.start("text"))
+    return _Inner(Source(name, (*before, *_ESCAPED_MARK.sub(r"\1", one["text"]).split("\n"))), form)
+
+
+_MOST_TEXTS = 200
+"""Most texts that are looked at."""
+_PROGRAMS = (".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs")
 
 
 def _assigned(source: Source) -> list[Any]:
     text = "\n".join(source.lines)
-    if PurePath(source.name).suffix.lower() == ".py":
+    suffix = PurePath(source.name).suffix.lower()
+    if suffix in (".sql", ".txt", "") and seems_sql(text):
+        rows = sql_rows(text)
+        return [one for one in rows if records.holds_records(one.rows)] or [
+            one for one in rows if records.only_asks(one.rows)
+        ]
+    if text.lstrip()[:5] == "<?php":
+        found = list(php_literals(text))
+    elif suffix == ".py":
         found = list(python_literals(text))
     elif _PROGRAM.search(text[:_BEFORE]):
         found = list(_literals(text, [_MOST_READ]))
@@ -138,7 +217,7 @@ def _literals(program: str, left: list[int]) -> Iterator[Any]:
         written, end = _as_json(program, start.end(), left[0])
         left[0] -= end - at
         try:
-            yield json.loads(written)
+            yield _without_kinds(json.loads(written))
             at = end
         except (ValueError, RecursionError):
             at = start.end() + 1
@@ -146,34 +225,106 @@ def _literals(program: str, left: list[int]) -> Iterator[Any]:
 
 def _as_json(program: str, start: int, most: int) -> tuple[str, int]:
     """Returns the literal that begins at a place as JSON, and where it ends; empty if it is none."""
-    parts: list[str] = []
-    open_: list[_Open] = []
+    literal = _Literal(program, behind=start)
     for token in _TOKEN.finditer(program, start, start + most):
-        if token["string"]:
-            parts.append(json.dumps(_ESCAPE.sub(_unescaped, token["string"][1:-1])))
-        elif token["number"]:
-            parts.append(token["number"])
-        elif token["name"]:
-            named = _named(token["name"], program[token.end() : token.end() + 20].lstrip()[:1], open_)
-            if named is None:
-                return "", token.end()
-            parts += filter(None, [named])
-        elif mark := token["mark"]:
-            if mark in "[{(":
-                open_.append(_Open(mark, len(parts)))
-            elif mark == ",":
-                open_[-1].several = True
-            if mark in "]})" and parts[-1] == ",":
-                parts.pop()
-            if mark not in "()":
-                parts.append(mark)
-            if mark in "]})" and not _closed(parts, open_, mark):
-                return "", token.end()
-            if not open_:
-                return "".join(parts), token.end()
-        elif token["other"]:
+        if token["space"] or token["comment"] or token.start() < literal.behind:
+            continue
+        if not literal.take(token):
             return "", token.end()
+        if not literal.open:
+            return "".join(literal.parts), token.end()
     return "", len(program)
+
+
+@dataclass(slots=True)
+class _Literal:
+    """A literal of JavaScript, as far as it is read."""
+
+    program: str
+    parts: list[str] = field(default_factory=list)
+    """The same in JSON."""
+    open: list[_Open] = field(default_factory=list)
+    behind: int = 0
+    """End of what is read."""
+    joins: bool = False
+    """Whether a plus sign stands behind the latest part."""
+
+    def take(self, token: re.Match[str]) -> bool:
+        """Takes the next token; returns whether the literal is still data."""
+        if token["string"]:
+            self._string(json.dumps(_ESCAPE.sub(_unescaped, token["string"][1:-1])))
+            return True
+        if token["name"]:
+            return self._name(token)
+        if token["other"] == "+" and not self.joins and self.parts:
+            self.joins = self.parts[-1][:1] == '"' or self.parts[-1] == "null"
+            return self.joins
+        if self.joins or token["other"]:
+            return False
+        if token["number"]:
+            self.parts.append(token["number"])
+            return True
+        return self._mark(token["mark"])
+
+    def _string(self, text: str) -> None:
+        if not self.joins:
+            self.parts.append(text)
+        elif self.parts[-1][:1] == '"':
+            self.parts[-1] = self.parts[-1][:-1] + text[1:]
+        self.joins = False
+
+    def _name(self, token: re.Match[str]) -> bool:
+        if not self.joins and (member := _MEMBER.match(self.program, token.start())):
+            # What it is, only the program knows; beside a text, it names the kind of the text.
+            self.behind = member.end()
+            self.parts.append(json.dumps(_KIND + member[0]))
+            return True
+        following = self.program[token.end() : token.end() + 20].lstrip()[:1]
+        named = _named(token["name"], following, self.open)
+        if named is None or (self.joins and named != "null"):
+            return False
+        if self.joins:
+            # Part of the text is in another place.
+            self.parts.pop()
+            self.joins = False
+        self.parts += filter(None, [named])
+        return True
+
+    def _mark(self, mark: str) -> bool:
+        if mark in "[{(":
+            self.open.append(_Open(mark, len(self.parts)))
+        elif mark == ",":
+            self.open[-1].several = True
+        if mark in "]})" and self.parts[-1] == ",":
+            self.parts.pop()
+        if mark not in "()":
+            self.parts.append(mark)
+        return mark not in "]})" or _closed(self.parts, self.open, mark)
+
+
+_MEMBER = re.compile(r"[A-Z][\w$]*(?:\.[A-Za-z_$][\w$]*)+(?=\s*[,}\])])")
+"""A constant of a class or an enumeration, as a value."""
+_KIND = "\0"
+"""Start of the name of a constant, where it stands for its value."""
+
+
+def _without_kinds(data: Any) -> Any:
+    """Returns data without constants: texts in parts, each with a constant for its kind, are joined, and others are
+    unknown. Raises ValueError for one in a list, where places may count."""
+    if isinstance(data, dict):
+        return {name: None if _is_kind(one) else _without_kinds(one) for name, one in data.items()}
+    if not isinstance(data, list):
+        return data
+    pairs = [(one[0], one[1]) for one in data if isinstance(one, list) and len(one) == 2 and _is_kind(one[0])]
+    if 0 < len(pairs) == len(data) and all(isinstance(text, str) and not _is_kind(text) for _, text in pairs):
+        return joined([(kind.rpartition(".")[2], text) for kind, text in pairs])
+    if any(map(_is_kind, data)):
+        raise ValueError("a constant in a list")
+    return [_without_kinds(one) for one in data]
+
+
+def _is_kind(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(_KIND)
 
 
 def _named(name: str, following: str, open_: list[_Open]) -> str | None:
@@ -185,7 +336,7 @@ def _named(name: str, following: str, open_: list[_Open]) -> str | None:
     if name in _LITERALS:
         return _LITERALS[name]
     # What the name of a value stands for is in another place; in a list, places may count.
-    return "null" if following in (",", "}", ")") and open_ and open_[-1].mark == "{" else None
+    return "null" if following in (",", "}", ")", "+") and open_ and open_[-1].mark == "{" else None
 
 
 @dataclass(slots=True)

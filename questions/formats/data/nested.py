@@ -66,6 +66,13 @@ def _row(roles: Sequence[tuple[str, int]], cells: Sequence[str]) -> dict[str, An
     return {**named, "options": [text for _, text in offered], "correct": key}
 
 
+def one_field_each(values: Sequence[Any]) -> dict[Any, Any]:
+    """Returns mappings of one field each, `[{question: …}, {options: …}]`, as one; empty for other lists."""
+    pairs = [pair for one in values if isinstance(one, dict) and len(one) == 1 for pair in one.items()]
+    merged = dict(pairs)
+    return merged if 1 < len(merged) == len(pairs) == len(values) else {}
+
+
 _FEWEST_LISTED = 5
 """Fewest texts of a list that are questions although no field says so."""
 

@@ -10,6 +10,7 @@ from questions.blocks import plain
 from questions.formats.data.keys import LETTER, Record, agreed, right_of, right_texts
 from questions.formats.data.options import feedback_of, flags_of, option_text, pairs_of, shown_text
 from questions.formats.data.orders import order_of
+from questions.formats.data.tasks import TITLE
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -48,6 +49,7 @@ def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: 
         return
     item = _item_of(values, first, last)
     item.prompt = _with_program(item.prompt, record)
+    item.title = shown_text(record.unknown.get(TITLE))
     if not record.has_key and (pairs := pairs_of(record.unknown)):
         add_pairs(draft, item, pairs)
         return

@@ -40,6 +40,7 @@ from questions.formats.data.nested import (
     by_initials,
     entries_by_number,
     listed_questions,
+    one_field_each,
     unnested,
     without_wrappers,
 )
@@ -55,6 +56,7 @@ from questions.formats.data.options import (
 from questions.formats.data.places import places_of
 from questions.formats.data.published import of_published
 from questions.formats.data.questions import add_record
+from questions.formats.data.rich_text import joined_parts
 from questions.formats.data.shapes import (
     asking_names,
     flags_beside,
@@ -63,6 +65,7 @@ from questions.formats.data.shapes import (
     with_named_notes,
     without_numbers,
 )
+from questions.formats.data.tasks import of_task
 from questions.formats.data.unknown_fields import asking_field, completing_field, renamed
 from questions.formats.data.unnamed_fields import InferredFields, describe_fields, infer_fields
 from questions.formats.data.unread import name_uneven, name_unread
@@ -334,6 +337,8 @@ def _offers(name: object, value: Any) -> bool:
 def _by_place(value: Any) -> dict[str, Any]:
     """Returns a question that is a list (its text, the texts of its options, numbers of the right ones) as a mapping;
     an empty one for any other value."""
+    if isinstance(value, list) and (merged := one_field_each(value)):
+        return merged if any(_ROLE_OF.get(spelled(name)) == "question" for name in merged) else {}
     match value:
         case [str(asked), [str(), str(), *_] as options, *rest] if all(isinstance(one, str) for one in options):
             numbers = rest[0] if rest and isinstance(rest[0], int | list) else []
@@ -350,18 +355,20 @@ def _by_place(value: Any) -> dict[str, Any]:
 
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
-    fields = unnested(by_initials(of_published(of_conversation(_in_one_language(data)))), _ROLE_OF)
+    fields = unnested(by_initials(of_published(of_conversation(of_task(_in_one_language(data))))), _ROLE_OF)
     values, unknown, others = _by_roles(fields)
     if isinstance(values.get("question"), dict):
         inner = values["question"]
         named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
         values["question"] = named or _in_english(inner)
         unknown |= {f"question {spelled(name)}": text for name, text in inner.items() if text != values["question"]}
-    if (described := unknown.get("description")) and _only_titles(values, described):
+    if isinstance(values.get("question"), list) and (parts := joined_parts(values["question"])):
+        values["question"] = parts
+    if (described := unknown.get("description")) and (_only_titles(values, described) or _described(values, described)):
         values |= {"question": described, "_question": "question"}
         del unknown["description"]
     asked = values.get("question")
-    if not isinstance(asked, str) or not asked.strip():
+    if not isinstance(asked, str) or not asked.strip() or _only_names(values, unknown):
         return None
     if "correct" not in values and (accepted := accepted_answers(values.get("options"))) is not None:
         values["correct"], values["_correct"] = accepted, values.pop("_options")
@@ -394,6 +401,21 @@ def _only_titles(values: dict[str, Any], described: object) -> bool:
     if values.get("_question") != "title" or not isinstance(title, str) or not values.get("options"):
         return False
     return isinstance(described, str) and ends_asking(described) and not ends_asking(title)
+
+
+def _only_names(values: dict[str, Any], unknown: dict[str, Any]) -> bool:
+    """Returns whether a title names a thing that a text beside it describes: a fault with its solution."""
+    described = values.get("_question") == "title" and isinstance(unknown.get("description"), str)
+    return described and values.get("_correct") == "solution" and not reads_as_question(str(values["question"]))
+
+
+def _described(values: dict[str, Any], described: object) -> bool:
+    """Returns whether the description asks in a question without a field for it: its options are marked, or a field
+    has the key."""
+    if "question" in values or not isinstance(described, str) or not reads_as_question(described):
+        return False
+    marked = any(flag is not None for flag in flags_of(options_of(values.get("options"))[0]))
+    return marked or bool(values.get("options") and {"correct", "index"} & values.keys())
 
 
 def _by_roles(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], list[tuple[str, Any]]]:

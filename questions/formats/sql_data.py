@@ -1,0 +1,208 @@
+"""Finds the rows that `INSERT` statements of SQL add to tables, which are parsed and never run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from questions.formats.data.field_names import FLAGS, OPTION_TEXT, ROLE_OF, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_INSERT = re.compile(
+    r"\bINSERT\s+(?:IGNORE\s+|OR\s+\w+\s+)?INTO\s+(?P<table>[\w.`\"\[\]]{1,200})\s*(?:\((?P<columns>[^()]{1,4000})\)\s*)?"
+    r"VALUES?\s*(?=\()",
+    re.IGNORECASE,
+)
+_CREATE = re.compile(
+    r"\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<table>[\w.`\"\[\]]{1,200})\s*\((?P<columns>[^;]{1,8000})",
+    re.IGNORECASE,
+)
+_NO_COLUMN = re.compile(r"(?:primary|foreign|unique|constraint|key|check|index|fulltext)\b", re.IGNORECASE)
+_MYSQL = re.compile(r"`|\bAUTO_INCREMENT\b|\bENGINE\s*=", re.IGNORECASE)
+"""What only a dialect has in which a backslash stands before a sign in a text."""
+_VALUE = re.compile(
+    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|[NnEe]?'(?P<text>(?:[^'\\]|\\.|'')*)'|\"(?P<double>(?:[^\"\\]|\\.|\"\")*)\""
+    r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w.]*)|(?P<mark>[(),;])|(?P<other>.)",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_SIGNS = {"n": "\n", "r": "", "t": "\t", "0": ""}
+_WORDS = {"true": True, "false": False}
+_MOST_ROWS = 50_000
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table with the rows that were added to it."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[tuple[int, int]] = field(default_factory=list)
+    """First and last line of each row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a table, and the lines of each."""
+
+    rows: list[dict[str, Any]]
+    lines: list[tuple[int, int]]
+
+
+def seems_sql(text: str) -> bool:
+    """Returns whether a text adds rows to tables."""
+    return _INSERT.search(text) is not None
+
+
+def sql_rows(text: str) -> list[Rows]:
+    """Returns the rows of each table. Rows with options of questions in another table are the options of these."""
+    tables: dict[str, _Table] = {}
+    created = {_bare(one["table"]): _columns(one["columns"]) for one in _CREATE.finditer(text)}
+    mysql = _MYSQL.search(text) is not None
+    starts = _line_starts(text)
+    at = 0
+    while (found := _INSERT.search(text, at)) and sum(len(one.rows) for one in tables.values()) < _MOST_ROWS:
+        name = _bare(found["table"])
+        columns = [_bare(one) for one in found["columns"].split(",")] if found["columns"] else created.get(name, [])
+        table = tables.setdefault(name, _Table())
+        at = found.end()
+        for values, start, end in _tuples(text, found.end(), mysql=mysql):
+            at = end
+            if len(values) == len(columns):
+                table.rows.append(dict(zip(columns, values, strict=True)))
+                table.lines.append((starts.line(start), starts.line(end - 1)))
+    _join(list(tables.values()))
+    return [Rows(one.rows, one.lines) for one in tables.values() if one.rows]
+
+
+class _Starts:
+    """The lines of places in a text, asked for in ascending order."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._line = text, 0, 1
+
+    def line(self, at: int) -> int:
+        """Returns the line of a place."""
+        if at < self._at:
+            return self._line
+        self._line += self._text.count("\n", self._at, at)
+        self._at = at
+        return self._line
+
+
+def _line_starts(text: str) -> _Starts:
+    return _Starts(text)
+
+
+def _bare(name: str) -> str:
+    return name.strip().strip('`"[]').rpartition(".")[2].strip('`"[]')
+
+
+def _columns(written: str) -> list[str]:
+    """Returns the names of the columns in a definition."""
+    depth, start, parts = 0, 0, []
+    for at, sign in enumerate(written):
+        if sign == "(":
+            depth += 1
+        elif sign == ")":
+            depth -= 1
+        if depth < 0 or (sign == "," and depth == 0):
+            parts.append(written[start:at])
+            start = at + 1
+        if depth < 0:
+            break
+    defined = [part.strip() for part in parts if part.strip() and not _NO_COLUMN.match(part.strip())]
+    return [_bare(part.split()[0]) for part in defined]
+
+
+def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], int, int]]:
+    """Yields the values in each pair of brackets behind `VALUES`, and where they begin and end. What is not a plain
+    value, such as a call, is None."""
+    depth, first = 0, start
+    values: list[Any] = []
+    given: list[Any] = []
+    for token in _VALUE.finditer(text, start):
+        mark = token["mark"]
+        if token["space"]:
+            continue
+        if mark == ";" or (depth == 0 and mark != "(" and mark != ","):
+            return
+        if mark == "(":
+            depth += 1
+            if depth == 1:
+                values, given, first = [], [], token.start()
+            else:
+                given = [None, None]
+        elif mark == ")" or (mark == "," and depth == 1):
+            if depth == 1:
+                values.append(given[0] if len(given) == 1 else None)
+                given = []
+            depth -= mark == ")"
+            if depth == 0 and mark == ")":
+                yield values, first, token.end()
+        elif depth == 1:
+            given.append(_value(token, mysql=mysql))
+
+
+def _value(token: re.Match[str], *, mysql: bool) -> Any:
+    if (number := token["number"]) is not None:
+        return int(number) if number.lstrip("-").isdecimal() else float(number)
+    if token["word"]:
+        return _WORDS.get(token["word"].lower())
+    text = token["text"] if token["text"] is not None else token["double"]
+    if text is None:
+        return None
+    text = text.replace("''", "'") if token["text"] is not None else text.replace('""', '"')
+    return _ESCAPE.sub(lambda found: _sign(found, mysql=mysql), text)
+
+
+def _sign(found: re.Match[str], *, mysql: bool) -> str:
+    """Returns what a backslash with a sign stands for; before other signs than quotes only in some dialects."""
+    sign = found[1]
+    if sign in "'\"":
+        return sign
+    return _SIGNS.get(sign, sign) if mysql else found[0]
+
+
+# Options in a table of their own
+
+
+def _join(tables: Sequence[_Table]) -> None:
+    """Gives the questions in one table the options in another, by their number."""
+    for options in tables:
+        columns = list(options.rows[0]) if options.rows else []
+        named = {spelled(name): name for name in columns}
+        key = next((name for shown, name in named.items() if _refers(shown)), "")
+        said = next((named[name] for name in OPTION_TEXT if name in named), "")
+        flag = next((name for shown, name in named.items() if shown in FLAGS and name != said), "")
+        if not (key and said and flag):
+            continue
+        for asked in tables:
+            if asked is not options and (ids := _ids(asked, {row[key] for row in options.rows})):
+                for row in options.rows:
+                    if (question := ids.get(row[key])) is not None:
+                        given = question.setdefault("options", [])
+                        given.append({"text": row[said], "correct": row[flag] in (True, 1, "1", "true", "t", "Y")})
+                options.rows.clear()
+                break
+
+
+def _refers(name: str) -> bool:
+    """Returns whether a column holds the number of a question: `question_id`, `id_pregunta`."""
+    words = name.split()
+    rest = [word for word in words if word not in ("id", "quiz", "fk")]
+    return "id" in words and len(rest) == 1 and ROLE_OF.get(rest[0].removesuffix("s")) == "question"
+
+
+def _ids(table: _Table, wanted: set[Any]) -> dict[Any, dict[str, Any]]:
+    """Returns the rows of questions by their number: that in a column `id`, or, without one, that of the row, if the
+    options have all numbers from 1 to the last."""
+    if not table.rows or not any(ROLE_OF.get(spelled(name)) == "question" for name in table.rows[0]):
+        return {}
+    name = next((name for name in table.rows[0] if spelled(name) in ("id", "question id", "questionid")), "")
+    if name:
+        found = {row[name]: row for row in table.rows}
+        return found if len(found) == len(table.rows) and wanted & found.keys() else {}
+    return dict(enumerate(table.rows, 1)) if wanted == set(range(1, len(table.rows) + 1)) else {}

@@ -1,0 +1,189 @@
+"""Questions in programs other than those in Python: SQL, PHP, and texts and parts of texts in JavaScript."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions import read_bank
+from tests.questions.formats.readings import read_as
+
+SQL = """-- first week
+CREATE TABLE `quiz`.`questions` (
+  `id` INT AUTO_INCREMENT PRIMARY KEY, question TEXT NOT NULL, option_a VARCHAR(99), option_b VARCHAR(99),
+  correct_option CHAR(1) DEFAULT 'A', price DECIMAL(10, 2), made_at TIMESTAMP, FOREIGN KEY (`id`) REFERENCES x (id)
+);
+INSERT INTO `questions` (question, option_a, option_b, correct_option, price, made_at) VALUES
+('Which call doesn''t copy?', 'view', 'clone', 'A', 1.5, NOW()),
+('What does `"a\\'b"` hold; a quote?', 'yes', 'no, (two)', 'B', NULL, NOW());
+insert into questions VALUES (3, 'Which one adds?', 'cat', 'add', 'B', -1, CONCAT('a', 'b'));
+"""
+
+
+def test_the_rows_that_statements_of_sql_add() -> None:
+    reading = read_bank(SQL, name="seed.sql")
+    assert read_as("seed.sql", SQL) == [
+        "Which call doesn't copy? | + view | - clone",
+        'What does `"a\'b"` hold; a quote? | - yes | + no, (two)',
+        "Which one adds? | - cat | + add",
+    ]
+    assert [(one.place.line, one.place.end_line) for one in reading.bank.questions] == [(7, 7), (8, 8), (9, 9)]
+    assert reading.unaccounted() == () and reading.bank.dialects == ("program",)
+
+
+ASKED = "INSERT INTO questions (text, topic) VALUES ('Which call copies?', 'memory'), ('Which one adds?', 'sums');\n"
+OFFERED = """INSERT INTO question_options (question_id, option_text, is_correct, sort_order) VALUES
+(1, 'view', false, 1), (1, 'clone', true, 2),
+(2, 'add', 1, 1), (2, 'cat', 0, 2);
+"""
+
+
+def test_options_in_a_table_of_their_own_belong_to_the_question_with_their_number() -> None:
+    wanted = ["Which call copies? | - view | + clone", "Which one adds? | + add | - cat"]
+    assert read_as("seed.sql", ASKED + OFFERED) == wanted
+    numbered = ASKED.replace("(text,", "(id, text,").replace("('Which call", "(2, 'Which call")
+    numbered = numbered.replace("('Which one", "(1, 'Which one")
+    assert read_as("seed.sql", numbered + OFFERED) == [
+        "Which call copies? | + add | - cat",
+        "Which one adds? | - view | + clone",
+    ]
+
+
+def test_options_with_other_numbers_than_the_questions_belong_to_none() -> None:
+    reading = read_bank(ASKED + OFFERED.replace("(2,", "(7,"), name="seed.sql")
+    assert not any(one.options for one in reading.bank.questions)
+
+
+def test_a_backslash_before_a_letter_is_a_sign_only_in_dialects_where_it_is() -> None:
+    row = "INSERT INTO questions (question, answer) VALUES ('What is $\\nabla f$ called?', 'the gradient of f'),\n"
+    row += "('What is one?', 'a sum of squares');"
+    assert read_bank(row, name="a.sql").bank.questions[0].prompt == "What is $\\nabla f$ called?"
+    lines = row.replace("$\\nabla f$", "a\\nview").replace("INTO questions", "INTO `questions`")
+    assert read_bank(lines, name="a.sql").bank.questions[0].prompt == "What is a\nview called?"
+
+
+PHP = """<?php
+// first week
+$quiz['tensors'] = [
+    ['question' => 'Which call doesn\\'t copy?', 'options' => ['A' => "view", 'B' => 'clone'], 'correct' => 'A'], # one
+    array("question" => "What is \\$x + 1 in " . 'Python?',
+          "options" => array('a sum', 'a "call"'), "answer" => 'a sum'),
+];
+"""
+
+
+def test_the_arrays_of_a_program_in_php() -> None:
+    assert read_as("quiz.php", PHP) == [
+        "Which call doesn't copy? | + view | - clone",
+        'What is $x + 1 in Python? | + a sum | - a "call"',
+    ]
+    assert read_bank(PHP, name="quiz.php").unaccounted() == ()
+
+
+def test_an_array_of_arrays_with_one_field_each() -> None:
+    rows = "[['question' => 'Which call copies?'], ['answers' => ['view', 'clone']], ['correct_answer' => 'clone']],\n"
+    text = f"<?php\nreturn [\n{rows}{rows.replace('copies', 'clones')}];"
+    assert read_as("a.php", text) == ["Which call copies? | - view | + clone", "Which call clones? | - view | + clone"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PHP.replace("'Python?'", "$name"),
+        PHP.replace("'Python?'", "name()"),
+        PHP.replace("\\$x", "$x"),
+        PHP.replace("];\n", ""),
+    ],
+    ids=["a variable", "a call", "a variable in a text", "no end"],
+)
+def test_what_only_the_program_knows_is_not_read(text: str) -> None:
+    assert len(read_bank(text, name="quiz.php").bank.questions) <= 1
+
+
+TABLE = """export const WEEK_CSV = `
+question,option_1,option_2,correct_answer,explanation
+Which call copies?,view,clone,2,A view shares memory.
+Which one adds?,add,cat,1,
+Which one divides?,div,cat,1,
+`;
+"""
+
+
+def test_a_table_in_a_text_that_a_program_assigns() -> None:
+    reading = read_bank(TABLE, name="week.ts")
+    assert read_as("week.ts", TABLE)[0] == "Which call copies? | - view | + clone | why A view shares memory."
+    assert [one.place.line for one in reading.bank.questions] == [3, 4, 5]
+    assert {one.place.source for one in reading.bank.questions} == {"week.ts"}
+    assert reading.bank.dialects == ("program",) and reading.unaccounted() == ()
+
+
+def test_data_in_a_text_of_a_program_in_python() -> None:
+    yaml = "questions:\n  - question: Which call copies?\n    options:\n      - option: view\n      - option: clone\n"
+    text = f'import yaml\n\nEXAMPLE = """---\n{yaml}        answer: true\n"""\n'
+    assert read_as("example.py", text) == ["Which call copies? | - view | + clone"]
+
+
+def test_a_text_with_parts_from_elsewhere_is_not_read() -> None:
+    assert read_bank(TABLE.replace("add,cat", "${add},cat"), name="week.ts").bank.questions == ()
+    assert read_bank(TABLE + TABLE.replace("WEEK", "OTHER"), name="week.ts").bank.questions == ()
+
+
+PARTS = """import { Kind } from './kinds';
+export default {
+  questions: [
+    {
+      question: [
+        [Kind.TEXT, 'What does'], [Kind.INLINE_CODE, 'x.clone()'], [Kind.TEXT, ', called on a view, return?'],
+      ],
+      options: [{ id: '0', answer: [[Kind.TEXT, 'a copy']] }, { id: '1', answer: [[Kind.INLINE_CODE, 'None']] }],
+      type: Kind.SINGLE,
+      correctAnswer: '0',
+    },
+    {
+      question: [[Kind.TEXT, 'What does this print?'], [Kind.CODE, 'x = 1\\nprint(x)']],
+      options: [{ id: '0', answer: 'one' }, { id: '1', answer: '1' }],
+      correctAnswer: '1',
+    },
+  ],
+};
+"""
+
+
+def test_texts_in_parts_with_constants_for_their_kinds() -> None:
+    assert read_as("a.ts", PARTS) == [
+        "What does `x.clone()`, called on a view, return? | + a copy | - `None`",
+        "What does this print?\n\n```\nx = 1\nprint(x)\n``` | - one | + 1",
+    ]
+
+
+def test_texts_in_parts_in_data() -> None:
+    parts = '[{"type": "text", "value": "What is"}, {"type": "code", "value": "x.T"}, {"type": "text", "value": "?"}]'
+    text = f'[{{"question": {parts}, "options": ["a view", "a copy"], "answer": "a view"}}]'
+    assert read_as("a.json", text) == ["What is `x.T`? | + a view | - a copy"]
+
+
+def test_a_constant_in_a_list_is_no_text() -> None:
+    options = "const quiz = [{ question: 'Which call copies?', options: [Call.VIEW, Call.CLONE], answer: 'clone' }];"
+    assert not any(one.options for one in read_bank(options, name="a.js").bank.questions)
+
+
+def test_texts_that_a_program_joins() -> None:
+    rows = (
+        "{ question: 'Which call ' +\n 'copies' + \"?\", options: ['a ' + 'view', 'clone'], note: A + 'x', answer: 1 }"
+    )
+    other = "{ question: 'Which adds?', options: ['add', 'cat'], note: 'x' + END, answer: 0 }"
+    assert read_as("a.js", f"const quiz = [{rows}, {other}];") == [
+        "Which call copies? | - a view | + clone",
+        "Which adds? | + add | - cat",
+    ]
+    unknown = f"const quiz = [{rows.replace(chr(39) + 'a ' + chr(39), 'A')}];"
+    assert not any(one.options for one in read_bank(unknown, name="a.js").bank.questions)
+
+
+def test_the_lines_of_data_that_cannot_be_read_are_no_prose() -> None:
+    entry = (
+        "    {\n      question: [\n        line('%s'),\n      ],\n      answer: [\n        ...b(),\n      ],\n    },\n"
+    )
+    asked = ("Which call copies?", "Which one adds?", "Which one divides?")
+    text = "export const quiz: Quiz = {\n  questions: [\n" + "".join(entry % one for one in asked) + "  ],\n};\n"
+    reading = read_bank(text, name="quiz.ts")
+    assert reading.bank.questions == () and reading.unaccounted() == ()
