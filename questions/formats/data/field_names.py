@@ -74,7 +74,7 @@ _WORDS: Final[dict[str, str]] = {
         "|poziom|уровень|сложность|рівень|zorluk|难度|難易度|난이도"
     ),
     "topic": (
-        "topic|category|subject|deck|categoría|tema|categoria|kategorie|thema|catégorie|kategoria|kategori"
+        "topic|category|subject|deck|thème|categoría|tema|categoria|kategorie|thema|catégorie|kategoria|kategori"
         "|категория|тема|категорія|分类|カテゴリ|카테고리"
     ),
     "tags": "tags|tag|keywords|labels|etiquetas|schlagwörter|mots clés|теги",
@@ -183,6 +183,7 @@ OPTION_TEXT = (
     "statement",
     "teks",
     "val",
+    "description",
 )
 """Names of fields of an option with its text, the likeliest first."""
 GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")

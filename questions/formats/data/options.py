@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from questions.formats.data.field_names import FLAGS, OPTION_TEXT, WRONG_FLAGS, spelled
+from questions.formats.data.field_names import FLAGS, OPTION_TEXT, WRONG_FLAGS, option_name, spelled
 from questions.formats.data.shapes import truth_of
 from questions.formats.markdown import code_span, from_tagged
 
@@ -17,6 +17,8 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Returns the options that a field holds, and their letters; empty if they have none."""
     if isinstance(value, dict) and len(value) > 1 and all(isinstance(one, bool) for one in value.values()):
         return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
+    if isinstance(value, dict) and _are_scored(value):
+        return tuple({"text": str(text), "correct": str(right) == "1"} for text, right in value.items()), ()
     if pairs := _with_letters(value):
         value = pairs
     if flagged := _paired_with_flags(list(value.values()) if isinstance(value, dict) else value):
@@ -29,6 +31,14 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     if isinstance(value, list) and len(value) > 1:
         return _with_texts(_named_by_texts(value) or _with_marks([*map(_unfolded, value)], value))
     return (), ()
+
+
+def _are_scored(value: dict[Any, Any]) -> bool:
+    """Returns whether a mapping has texts of options with 1 for each right one and 0 for the others. Behind letters and
+    numbers, 0 and 1 are the texts."""
+    scores = {str(one) for one in value.values() if isinstance(one, str | int) and not isinstance(one, bool)}
+    names = [spelled(name) for name in value]
+    return scores == {"0", "1"} and all(len(name) > 1 and not option_name(name) for name in names)
 
 
 def _with_letters(value: Any) -> dict[str, str]:
@@ -131,6 +141,9 @@ def _with_marks(options: list[Any], given: list[Any]) -> list[Any]:
 def _tells_apart(name: Any, options: list[dict[Any, Any]]) -> bool:
     """Returns whether a field is a mark: true of some options, and false of the others, or missing there."""
     values = [one.get(name) for one in options]
+    if spelled(name) == "text":
+        # `True` and `False` are the options then.
+        return False
     if any(isinstance(value, str) for value in values) and not all("text" in one for one in options if name in one):
         return False
     if None in values:
@@ -256,7 +269,9 @@ def _with_tags(value: Any) -> str:
 def _text_key(option: dict[str, Any]) -> str:
     """Returns the name of the field that holds an option's text."""
     named = {spelled(key): value for key, value in option.items()}
-    return next((key for key in OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
+    texts = [key for key in OPTION_TEXT if isinstance(named.get(key), str | int | float)]
+    # Beside a text, a truth value says whether it is right: `{option: "a view", answer: true}`.
+    return next((key for key in texts if not isinstance(named[key], bool)), next(iter(texts), ""))
 
 
 _SIDES = (("left", "right"), ("term", "definition"), ("prompt", "answer"), ("key", "value"))

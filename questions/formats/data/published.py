@@ -28,7 +28,10 @@ def of_published(fields: Mapping[str, Any]) -> dict[str, Any]:
     return _with_options(_with_question(_with_label(of_premise(_with_reference(named)))))
 
 
-_REFERENCES = ("reference", "ground truth", "ground truths", "gold answer", "golden answer")
+_REFERENCES = (
+    *("reference", "ground truth", "ground truths", "ground truth answer", "ground truth answers"),
+    *("gold answer", "gold answers", "golden answer", "reference response", "expected response"),
+)
 _GENERATED = ("response", "answer", "prediction", "generated answer", "model answer")
 """What a model answered, beside a reference."""
 

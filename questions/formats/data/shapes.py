@@ -70,6 +70,8 @@ def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:
 
 _TURNS = ("messages", "conversations", "conversation", "msg", "dialogue")
 _ASKING_ROLES = ("user", "human", "prompter", "question")
+_TURN_FIELDS = (("user", "assistant"), ("human", "assistant"), ("human", "gpt"), ("human", "bot"), ("user", "bot"))
+"""Names of fields with a question and its answer."""
 _ANSWERING_ROLES = ("assistant", "gpt", "bot", "model", "answer")
 
 
@@ -86,6 +88,11 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
         if len(asked) == 1 and not answered and isinstance(asked[0], str) and _asks(asked[0]):
             return {"question": asked[0], **{name: one for name, one in fields.items() if name not in _TURNS}}
         return fields
+    for asking, answering in _TURN_FIELDS:
+        asked_, answered_ = fields.get(asking), fields.get(answering)
+        if _says_something(asked_) and _says_something(answered_) and not any(n in fields for n in _TURNS):
+            rest = {name: one for name, one in fields.items() if name not in (asking, answering)}
+            return {"question": asked_, "answer": answered_, **rest}
     output = next((name for name in ("output", "response") if name in fields), "")
     if isinstance(fields.get("instruction"), str) and output:
         given = fields.get("input")
@@ -93,6 +100,15 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
         rest = {name: one for name, one in fields.items() if name not in ("instruction", "input", output)}
         return {"question": asked_, "answer": fields[output], **rest}
     return fields
+
+
+def _says_something(value: Any) -> bool:
+    """Returns whether a value is a text of several words, or in a script without spaces, and no name of a person."""
+    return isinstance(value, str) and (len(value.split()) > 1 or (not value.isascii() and len(value) > _LONGEST_NAME))
+
+
+_LONGEST_NAME = 5
+"""Most characters of a name in a script without spaces."""
 
 
 def _asks(text: str) -> bool:

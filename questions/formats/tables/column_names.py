@@ -29,7 +29,9 @@ _ROLE_OF = {
     **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},
 }
 _WORDS = (*FIELD_NAMES["question"], *FIELD_NAMES["answer"])
-_ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—,][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL | re.I)
+_ADVICE = re.compile(
+    r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]{0,99}(?:[-–—,][ ]|[(（\[]|:[ ]{0,99}$).*$", re.DOTALL | re.I
+)
 """What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

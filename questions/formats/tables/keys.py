@@ -25,6 +25,8 @@ _LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
 _LETTER_BEFORE = re.compile(r"[(\[]?(?P<letter>[A-Za-z])[)\].:]\s+(?P<text>\S.*)", re.DOTALL)
 """A letter before the text of the option, as in `b. a copy`."""
 _NUMBERS = re.compile(r"\d{1,2}(?:[\s,;|]+\d{1,2})*")
+_REGULAR = 0.95
+"""Share of the keys that are numbers where the header shows that these are places."""
 UNKNOWN_BASE = "nothing shows whether the right option is counted from 0 or from 1"
 """Message of the finding for a number that could be the place of one of two options."""
 
@@ -47,8 +49,13 @@ class KeyStyle:
 def key_style(rows: Iterable[tuple[Options, str]], base: int | None) -> KeyStyle:
     """Returns how keys are written. `base`: the number of the first option, if the header shows it."""
     keyed = [(options, said.strip()) for options, said in rows if options and said.strip()]
-    if not keyed or not all(_NUMBERS.fullmatch(said) for _, said in keyed):
+    counted = [(options, said) for options, said in keyed if _NUMBERS.fullmatch(said)]
+    if not keyed or len(counted) < (len(keyed) if base is None else len(keyed) * _REGULAR):
         return KeyStyle()
+    if len(counted) < len(keyed):
+        # The header shows what numbers are; a few cells hold something else.
+        fits = all(max(map(int, re.findall(r"\d+", said))) <= len(options) for options, said in counted)
+        return KeyStyle(base if fits else None)
     numbers = [(len(options), [int(one) for one in re.findall(r"\d+", said)]) for options, said in keyed]
     lowest = any(0 in said for _, said in numbers)
     highest = any(count in said for count, said in numbers)
