@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import (
     aiken,
+    amc_text,
     anki,
     blackboard,
     brightspace,
@@ -82,6 +83,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(directives.NAME, (), directives.sniff, directives.read),
     ImportFormat(shortcodes.NAME, (), shortcodes.sniff, shortcodes.read),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
+    ImportFormat(amc_text.NAME, (), amc_text.sniff, amc_text.read),
     ImportFormat(plus_minus.NAME, (), plus_minus.sniff, plus_minus.read),
     ImportFormat(blackboard.NAME, (), blackboard.sniff, blackboard.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),

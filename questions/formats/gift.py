@@ -40,7 +40,9 @@ _FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
 _ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~]|#[ ]*(?:[-+.=\d]|$)|(?:T|TRUE|F|FALSE)\s*[#}])")
 _ESSAY = re.compile(r"(?P<prompt>.*?)(?<!\\)\{\s*\}")
-_MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$|[ \t]*\\(?:documentclass|begin\{document\})")
+_MARKDOWN = re.compile(
+    r"#{1,6} |```|~~~|---\s*$|[ \t]*\\(?:documentclass\b|begin\{|(?:sub){0,2}section\*?\{|item\b|usepackage\b)"
+)
 """What GIFT does not have: Markdown, and the start of LaTeX, whose braces are not answers."""
 
 

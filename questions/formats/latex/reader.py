@@ -144,9 +144,21 @@ def sniff(source: Source) -> bool:
 
 
 def _is_part_of_exam(source: Source) -> bool:
-    """Returns whether a file that an exam includes has a `\\question` with choices or a solution."""
+    """Returns whether a file that a document includes has a `\\question` with choices or a solution, or a list whose
+    items mostly ask."""
     text = "\n".join(in_exam_class(source.lines)) if PurePath(source.name).suffix.lower() == ".tex" else ""
-    return "\\question" in text and _ANSWERED.search(text) is not None
+    if "\\question" in text and _ANSWERED.search(text) is not None:
+        return True
+    items = [found[1] for line in source.lines if (found := _ITEM.match(line))]
+    asking = sum(ends_asking(one.rstrip("\\ ")) or demands(one) or sets_task(one) for one in items)
+    asked = sum(ends_asking(one.rstrip("\\ ")) for one in items)
+    return asking >= _FEWEST_ASKING and asking >= _MOSTLY * len(items) and asked * 2 >= len(items)
+
+
+_ITEM = re.compile(r"[ \t]*\\item\b[ \t]{0,99}(?:\[[^\]]{0,40}\])?[ \t]{0,99}(\S.*)")
+_FEWEST_ASKING = 3
+_MOSTLY = 0.8
+"""Share of the items of all lists in a part of a document that ask or set a task."""
 
 
 def read(source: Source) -> ImportDraft:
@@ -372,9 +384,12 @@ class _Reader:
             elif _is_question(inner):
                 self._ask(inner, "", solved)
             elif inner.name in _PARTS or (inner.name in LISTS and self._list_asks(inner, listed=True)):
+                below = inner.name in LISTS and self._answered_below(inner)
                 for item in inner.nodes:
                     if not ASKS_WHO.match(self.tex.text, item.inner, item.end):
                         self._ask(item, "", solved=False)
+                        if below and self.last is not None and self.last.node is item:
+                            _take_below(self.last)
             else:
                 if inner.name in LISTS:
                     self._name_items(inner)
@@ -415,6 +430,11 @@ class _Reader:
         asking = sum(self._asks(one, told=told) if counted else self._is_answered(one) for one in items)
         fewest = len(items) / (4 if told and self.section and announces_tasks(self.section[0]) else 2)
         return asking > 0 and asking >= fewest
+
+    def _answered_below(self, node: _Node) -> bool:
+        """Returns whether in nearly each item of a list, a first paragraph asks and the others answer it."""
+        texts = [self.tex.convert(one.inner, one.end).text for one in node.nodes if not self._is_answered(one)]
+        return len(texts) >= _FEWEST_ASKING and sum(map(bool, map(_below, texts))) >= _NEARLY_ALL * len(texts)
 
     def _name_items(self, node: _Node) -> None:
         """Notes the items that ask in a list whose items are not questions."""
@@ -569,6 +589,35 @@ class _Reader:
             else:
                 message = f"`\\{name}` is not a known command"
                 self.draft.add("Q606", message, "write it as text", (line, line), note="it was kept as it is")
+
+
+_NEARLY_ALL = 0.9
+"""Share of the items of a list in which paragraphs below the first answer it."""
+_BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$", re.DOTALL)
+
+
+def _below(text: str) -> tuple[str, str] | None:
+    """Returns what asks in the first paragraph of a text, and the paragraphs that answer it; None if it has no such
+    paragraphs. A program or a formula alone belongs to the question."""
+    asked, _, rest = text.strip().partition("\n\n")
+    if not (ends_asking(asked) or demands(asked) or sets_task(asked)):
+        return None
+    said = [part for part in _BLOCK.sub("", rest).split("\n\n") if part.strip()]
+    if (
+        sum(len(part.split()) for part in said) < _FEWEST_WORDS
+        or any(map(ends_asking, said))
+        or any(map(demands, said))
+    ):
+        return None
+    return asked, rest.strip()
+
+
+def _take_below(ask: _Ask) -> None:
+    """Takes the paragraphs below the first of an item out of the question, as its answer."""
+    if ask.parts or ask.options or ask.answers or ask.solutions:
+        return
+    if parted := _below("\n\n".join(text.strip() for text in ask.texts if text.strip())):
+        ask.texts, ask.solutions = [parted[0]], [parted[1]]
 
 
 def _add(draft: ImportDraft, ask: _Ask, item: Item) -> None:

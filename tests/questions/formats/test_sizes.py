@@ -35,6 +35,7 @@ SIZES: dict[str, tuple[str, str, int, str]] = {
         "8-10",
     ),
     "plus-minus": ("a.txt", "What copies?\n+ ab\n- cde\n\nA?\n+ b\n- c\n\nB?\n+ c\n- d\n", 17, "1-3"),
+    "amc": ("a.txt", "* What copies?\n+ ab\n- cde\n\n* A?\n+ b\n- c\n\n* B?\n+ c\n- d\n", 17, "1-3"),
     "table": ("a.csv", "question,option a,option b,reason a,answer\nWhat copies?,ab,cde,efgh,A\n", 22, "2-2"),
     "line blocks": (
         "a.txt",
