@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from sandbox.causes import TimeExceeded, TooSlow
-from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, system_error
+from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, shown_stderr, system_error
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Caps, Value, decode, encode, join, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
@@ -110,6 +110,11 @@ class _Cases:
     """Argument tuples: examples first, growing cases last."""
     examples: int
     growing: int = 0
+
+    @property
+    def hidden(self) -> int:
+        """Number of cases that are not examples."""
+        return len(self.arguments) - self.examples
 
     def shuffled(self, seed: int) -> list[int]:
         """Returns the indices in random order, except for growing cases, which come last in their own order."""
@@ -257,12 +262,25 @@ async def _judge_outcome(client: Runs, prepared: Prepared, answer: str, outcome:
         return system_error(fault)
     judge = _Judge(challenge, cases, prepared.order, expected)
     judgement = await judge.judge(outcome, challenge.tolerance)
-    if challenge.device != "both" or judgement.verdict != "accepted":
-        return judgement
-    outcome = await _run(client, replace(_on_gpu(prepared.run), role="answer", code=answer))
-    if outcome.refused == "device":
-        return replace(judgement, note="no gpu")
-    return _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))
+    if challenge.device == "both" and judgement.verdict == "accepted":
+        outcome = await _run(client, replace(_on_gpu(prepared.run), role="answer", code=answer))
+        if outcome.refused == "device":
+            return replace(judgement, note="no gpu")
+        judgement = _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))
+    if judgement.message and cases.hidden:
+        judgement = replace(judgement, message=await _message_without_cases(client, prepared, answer, judgement))
+    return judgement
+
+
+async def _message_without_cases(client: Runs, prepared: Prepared, answer: str, judgement: Judgement) -> str:
+    """Returns what a program writes that fails before its first case, from a run that has no cases.
+
+    A program that has them could write hidden ones, and claim that it failed before.
+    """
+    run = replace(prepared.run, code=answer, cases=encode([]), driver="")
+    outcome = await _run(client, _on_gpu(run) if judgement.on_gpu or prepared.challenge.device == "cuda" else run)
+    failed = outcome.status != "ok" and outcome.reached in ("parse", "load", "entry")
+    return shown_stderr(outcome) if failed else ""
 
 
 async def _draw_run(client: Runs, challenge: Challenge, seed: int, id: str) -> tuple[_Cases, list[int], Run]:

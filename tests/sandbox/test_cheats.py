@@ -125,6 +125,53 @@ async def test_hidden_cases_are_told_nothing_of_though_the_answer_tells_all(clie
     assert "TOLD" not in judgement.message
 
 
+_TELLS = f"""{FRAMES}
+import sys
+def f(x):
+    sys.stderr.write(f"TOLD {{x}}")
+    sys.stderr.flush()
+    report = {{"status": "error", "reached": "REACHED", "exit_code": None, "cause": None}}
+    frame("E", json.dumps(report).encode())
+    os._exit(1)
+"""
+PEEKS = {
+    "an error in the module": (
+        """
+import sys
+from sandbox import values
+from sandbox.inside import tensors
+frame = sys._getframe()
+while type(frame.f_locals.get("self")).__name__ != "_Execution":
+    frame = frame.f_back
+told = [tensors.to_torch(case) for case in values.decode(frame.f_locals["self"].run.cases)]
+raise ValueError(f"TOLD {told}")
+""",
+        "",
+    ),
+    "a report that the module failed": (_TELLS.replace("REACHED", "load"), ""),
+    "a report that there is no function": (_TELLS.replace("REACHED", "entry"), ""),
+    "the same beside a driver": (
+        _TELLS.replace("REACHED", "load"),
+        'FACTS = {"result": "value"}\n\ndef drive(answer, x):\n    return {"result": answer(x)}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("peek", PEEKS)
+async def test_no_hidden_case_is_in_what_a_program_writes_that_claims_to_fail_before(
+    client: SandboxClient, peek: str
+) -> None:
+    answer, driver = PEEKS[peek]
+    judgement = await judged(client, answer, driver=driver, protected=bool(driver))
+    assert judgement.verdict in ("runtime error", "invalid")
+    assert "tensor(" not in judgement.message + "".join(told(case) for case in judgement.cases if not case.visible)
+
+
+async def test_a_program_that_does_fail_before_its_first_case_still_shows_why(client: SandboxClient) -> None:
+    for program, text in (("1 / 0\ndef f(x): return x", "division by zero"), ("def g(x): return x", "defines no")):
+        assert text in (await judged(client, program)).message
+
+
 async def test_what_cheats_replace_of_ours_is_there_to_be_replaced(client: SandboxClient) -> None:
     """A cheat that fails to import what it patches would prove nothing."""
     answers = [cheat.answer for cheat in CHEATS.values()]
