@@ -11,6 +11,7 @@ import contextlib
 import os
 import time
 from dataclasses import replace
+from functools import partial
 
 from sandbox import values, wire
 from sandbox.causes import Cause, MemoryExceeded, Tampered, TimeExceeded
@@ -31,6 +32,8 @@ from sandbox.host.running import (
 from sandbox.wire import MAX_BODY, Isolation, Limits, Outcome, Run, Status
 
 _DRIVER_LIMITS = Limits(memory_mb=1024, result_bytes=MAX_BODY)
+_DRIVER_ADDRESSES_MB = 2048
+"""Address space of the driver's child. Outlines of withheld tensors take that and no memory."""
 _DRIVER_EXTRA_MS = 1000
 """Additional CPU time of the driver's child."""
 _POSITION_BYTES = 8
@@ -44,7 +47,8 @@ async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolat
     Raises ChildLost when one of them died before it took the run, and ZygoteDied when the zygote died.
     """
     limits = run.limits
-    for_driver = replace(_DRIVER_LIMITS, wall_ms=limits.wall_ms, cpu_ms=limits.cpu_ms + _DRIVER_EXTRA_MS)
+    # Later than the limit for both together, below, which knows where the answer is.
+    for_driver = replace(_DRIVER_LIMITS, wall_ms=limits.wall_ms, cpu_ms=limits.cpu_ms + 2 * _DRIVER_EXTRA_MS)
     runs = (
         (answer, replace(run, cases=b"", driving="answer")),
         (driver, replace(run, code="", driving="driver", limits=for_driver)),
@@ -58,7 +62,10 @@ async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolat
             stack.callback(writer.close)
             output = ChildOutput(child, part)
             stack.enter_context(output.reading())
-            stack.enter_context(watch_usage(child, part, output))
+            other_ms = partial(_cpu_beyond_extra, driver) if child is answer else None
+            stack.enter_context(watch_usage(child, part, output, other_ms))
+            if child is driver:
+                part = replace(part, limits=replace(part.limits, memory_mb=_DRIVER_ADDRESSES_MB))
             writer.write(wire.encode_run(part))
             outputs.append(output)
             writers.append(writer)
@@ -74,8 +81,9 @@ async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolat
         if not of_answer.stop.done() and not of_driver.stop.done():
             of_answer.exceeded = TimeExceeded("wall", limits.wall_ms)
         wall_ms = (time.monotonic() - began) * 1000
-        end = answer.usage()
-        line = await find_line(answer, of_answer) if of_answer.exceeded is not None else None
+        end, driver_end = answer.usage(), driver.usage()
+        exceeded = of_answer.exceeded or of_driver.exceeded
+        line = await find_line(answer, of_answer) if exceeded is not None else None
         # Before the driver is killed here, which ends it too.
         driver_ended = of_driver.stop.done()
         exited = await _end_children((answer, of_answer), (driver, of_driver), end)
@@ -83,9 +91,13 @@ async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolat
     if isinstance(cause, MemoryExceeded) and not cause.used_mb and end is not None:
         cause = replace(cause, used_mb=max(0, end.address_kb - answer.address_kb) >> 10)
     outcome = build_outcome(run, of_answer, exited, status, answer.baseline)
+    more_ms, more_mb = _used_by(driver, driver_end)
     return replace(
         outcome,
         cause=cause,
+        # An answer can have the driver's process compute.
+        cpu_ms=outcome.cpu_ms + more_ms,
+        peak_mb=outcome.peak_mb + more_mb,
         results=b"" if of_driver.invalid else values.join(of_driver.results),
         reached=outcome.reached if of_answer.report is not None else "cases",
         exit_code=None if of_answer.report is None else outcome.exit_code,
@@ -96,12 +108,25 @@ async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolat
     )
 
 
+def _used_by(child: Child, usage: Usage | None) -> tuple[float, float]:
+    """Returns the CPU time and the peak of memory that a run has used in a child, ms and MB."""
+    if usage is None:
+        return 0.0, 0.0
+    cpu_ms, peak_kb = usage.cpu_ms - child.baseline["cpu_ms"], usage.peak_kb - child.baseline["rss_kb"]
+    return max(0.0, cpu_ms), max(0.0, peak_kb / 1024)
+
+
+def _cpu_beyond_extra(driver: Child) -> float:
+    """Returns how much CPU time the driver's child has used beyond what it has for itself, ms."""
+    return max(0.0, _used_by(driver, driver.usage())[0] - _DRIVER_EXTRA_MS)
+
+
 async def _end_children(
     of_answer: tuple[Child, ChildOutput], of_driver: tuple[Child, ChildOutput], usage: Usage | None
 ) -> ChildExit:
     """Ends both children. Returns how the answer's child ended and what it used."""
     (answer, output), (driver, driven) = of_answer, of_driver
-    known = driven.report is not None or output.report is not None or output.exceeded is not None
+    known = any(one is not None for one in (driven.report, output.report, output.exceeded, driven.exceeded))
     if not known and not output.flooded:
         # One of them ended by itself: its own exit status says more than that of the kill below.
         await asyncio.wait([answer.ended if output.stop.done() else driver.ended], timeout=EXIT_SECONDS)
@@ -124,6 +149,8 @@ def _explain_pair(
 
     A driver that does not finish counts against the answer: the reference has the same driver.
     """
+    if output.exceeded is None and driven.exceeded is not None:
+        return "memory" if isinstance(driven.exceeded, MemoryExceeded) else "time", replace(driven.exceeded, line=line)
     if output.exceeded is None and driven.report is not None and not driven.invalid:
         return driven.report["status"], driven.report["cause"]
     if output.exceeded is None and driver_ended:

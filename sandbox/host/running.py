@@ -121,8 +121,12 @@ def _send_run(child: Child, data: bytes) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def watch_usage(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
+def watch_usage(
+    child: Child, run: Run, output: ChildOutput, other_ms: Callable[[], float] | None = None
+) -> Iterator[None]:
     """Stops the run when it exceeds its CPU time, or far exceeds its memory. A longer run also gets a control group.
+
+    `other_ms` returns CPU time of another process that counts as the child's.
 
     The kernel's own limit on CPU time is in whole seconds and kills without asking where the program was. Its limit on
     memory counts address space. Pages of shared libraries that a program makes its own, by making them writable, were
@@ -133,7 +137,7 @@ def watch_usage(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
     limit_kb = child.anonymous_kb + (run.limits.memory_mb + _WATCH_SLACK_MB) * 1024
 
     def exceeded(usage: Usage) -> TimeExceeded | MemoryExceeded | None:
-        if usage.cpu_ms > cpu_ms:
+        if usage.cpu_ms + (other_ms() if other_ms else 0.0) > cpu_ms:
             return TimeExceeded("cpu", run.limits.cpu_ms)
         if usage.anonymous_kb > limit_kb:
             return MemoryExceeded(run.limits.memory_mb, usage.anonymous_kb - child.anonymous_kb >> 10)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from sandbox.causes import MemoryExceeded, TimeExceeded
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import Challenge, NotJudgeable
+from sandbox.judging.challenge import Challenge, NotJudgeable, judge_code
 from sandbox.judging.measuring import measure_answers
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Outcome, Run
@@ -59,6 +62,50 @@ async def test_time_and_memory_are_what_the_kernel_counted(client: SandboxClient
     assert min(forged.cpu_ms) > 2 * max(fast.cpu_ms), "threads count, and clocks of the answer's own process do not"
     assert min(hungry.peak_mb) > max(fast.peak_mb) + 50
     assert len(found.reference.cpu_ms) == 3
+
+
+WITHHOLDING = Challenge(
+    entry="double",
+    cases_program=(
+        "import torch\n\ndef examples():\n    return [(torch.ones(1),)]\n\n"
+        "def cases(rng):\n    return [(torch.full((1,), rng.random()),) for _ in range(4)]\n"
+    ),
+    reference="def double(x):\n    return 2 * x\n",
+    driver='FACTS = {"result": "value"}\n\ndef drive(answer, x):\n    return {"result": answer(answer.withhold(x))}\n',
+    protected=True,
+    limits=Limits(),
+    tolerance=NumberTolerance(),
+)
+BURNS_ELSEWHERE = """
+import torch
+def double(x):
+    wide = torch.ones(4_000_000)
+    for _ in range(20):
+        wide.sin_()
+    return x + x
+"""
+
+
+async def test_what_an_answer_has_the_driver_compute_is_its_own(client: SandboxClient) -> None:
+    patient = replace(WITHHOLDING, limits=Limits(wall_ms=60_000, cpu_ms=60_000))
+    found = await measure_answers(client, patient, {1: FAST, 2: BURNS_ELSEWHERE}, runs=1)
+    fast, burning = found.answers[1], found.answers[2]
+    assert fast.steady
+    assert burning.steady
+    assert min(burning.cpu_ms) > 20 * max(fast.cpu_ms)
+    assert min(burning.peak_mb) > max(fast.peak_mb) + 15
+
+
+async def test_what_an_answer_has_the_driver_compute_counts_toward_its_limits(client: SandboxClient) -> None:
+    challenge = replace(WITHHOLDING, limits=Limits(wall_ms=60_000, cpu_ms=300))
+    endless = BURNS_ELSEWHERE.replace("range(20)", "range(10**9)")
+    assert (await judge_code(client, challenge, endless, seed=5)).cause == TimeExceeded("cpu", 300, line=6)
+    challenge = replace(WITHHOLDING, limits=Limits(wall_ms=60_000, cpu_ms=60_000))
+    keeping = "import torch\ndef double(x):\n    kept = [torch.ones(4_000_000) for _ in range(200)]\n    return x + x\n"
+    judgement = await judge_code(client, challenge, keeping, seed=5)
+    assert judgement.verdict == "memory limit"
+    assert isinstance(judgement.cause, MemoryExceeded)
+    assert judgement.cause.line == 3
 
 
 async def test_all_answers_of_a_pass_get_the_same_inputs_and_each_pass_new_ones(client: SandboxClient) -> None:
