@@ -221,10 +221,17 @@ class Answer:
             case ("ok", value):
                 return tensors.to_torch(value)
             case ("computed", result):
-                return self._operations.result(result)
+                return self._computed(result)
             case (("raised" | "unsupported") as kind, str(problem), str(text)):
                 raise AnswerProblem.make(kind, problem, text)
         raise AnswerProblem.make("raised", "ConnectionError", "the answer's process sent an unknown reply")
+
+    def _computed(self, result: Value) -> Any:
+        try:
+            self._operations.finish()
+        except Exception as problem:
+            raise AnswerProblem.make("raised", type(problem).__name__, str(problem)) from None
+        return self._operations.result(result)
 
     def _exchange(self, request: Value) -> Value:
         reply = self._link.request(values.encode(request, CAPS))

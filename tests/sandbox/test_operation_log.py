@@ -31,7 +31,7 @@ _OFFICIAL = {
 }
 
 _START = """
-import ctypes, gc, torch
+import ctypes, gc, time, torch
 from torch.utils._python_dispatch import _disable_current_modes
 from sandbox import values
 from sandbox.inside import answer as _answer, operations as _operations, stand_in as _stand_in
@@ -130,6 +130,23 @@ def _steal(x):
             except (RuntimeError, TypeError, ValueError):
                 continue
     return found
+""",
+    "times operations that are slow for some numbers": """
+def _time(row):
+    begun = time.perf_counter()
+    row.exp()
+    return time.perf_counter() - begun
+def _steal(x):
+    whole = x.to(torch.float32).contiguous().view(torch.int32).reshape(-1, 1)
+    bits = torch.bitwise_and(torch.bitwise_right_shift(whole, torch.arange(32)), 1)
+    # The exponential of -100 is a subnormal number, which takes the processor thirty times longer.
+    rows = (bits.reshape(-1, 1).to(torch.float32) * -100).expand(-1, 40_000).unbind(0)
+    one, zero = (torch.full((1,), number).expand(40_000) for number in (-100.0, 0.0))
+    middle = (min(_time(one) for _ in range(10)) + min(_time(zero) for _ in range(10))) / 2
+    seen = [_time(row) > middle for row in rows]
+    words = [sum(seen[at + bit] << bit for bit in range(32)) for at in range(0, len(seen), 32)]
+    with _disable_current_modes():
+        return torch.tensor(words).to(torch.int32).view(torch.float32).tolist()
 """,
     "copies the numbers into a tensor of its own": """
 def _steal(x):

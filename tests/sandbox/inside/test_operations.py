@@ -109,13 +109,81 @@ def test_a_complex_number_is_two_numbers() -> None:
         log.read(log.it)
 
 
-def test_an_error_that_may_depend_on_the_numbers_ends_the_case() -> None:
-    log = Log(torch.tensor([7]), READS=100)
+@pytest.mark.parametrize("number", [2, 7])
+def test_an_error_for_a_number_is_no_sign_before_the_answer_has_returned(number: int) -> None:
+    """A search by errors that cost nothing until one happens would tell a number of many bits, and so would times."""
+    log = Log(torch.tensor([number]), READS=100)
     zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
+    assert log.ask("index_select", "default", zeros, 0, log.it) == ("withheld", 2)
+    assert log.ask("neg", "default", log.it) == ("withheld", 3)
+    if number < 3:
+        log.operations.finish()
+        return
+    for _ in range(2):
+        with pytest.raises(IndexError, match=r"^index_select: "):
+            log.operations.finish()
     with pytest.raises(IndexError):
-        log.ask("index_select", "default", zeros, 0, log.it)
+        log.operations.result(log.it)
     with pytest.raises(RuntimeError, match="which ends the case"):
         log.ask("neg", "default", log.it)
+
+
+def test_a_read_shows_an_error_before_it_instead_of_its_number() -> None:
+    log = Log(torch.tensor([7]), READS=100)
+    zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
+    log.ask("index_select", "default", zeros, 0, log.it)
+    with pytest.raises(IndexError):
+        log.read(log.it)
+    with pytest.raises(RuntimeError, match="which ends the case"):
+        log.read(log.it)
+
+
+def test_what_fails_for_zeros_in_place_of_the_numbers_is_executed_with_them_a_few_times() -> None:
+    log = Log(torch.tensor([3, 2]), READS=1)
+    for _ in range(4):
+        found = log.ask("div", "Tensor_mode", log.it, log.it, rounding_mode=("plain", "floor"))
+        assert log.operations.result(found).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="too many operations that fail for zeros"):
+        log.ask("div", "Tensor_mode", log.it, log.it, rounding_mode=("plain", "floor"))
+    with pytest.raises(RuntimeError, match="which ends the case"):
+        log.ask("neg", "default", log.it)
+
+
+def test_the_places_of_a_mask_that_was_read_can_be_written() -> None:
+    log = Log(torch.tensor([True, False, True]), READS=8)
+    for _ in range(8):
+        own = log.ask("zeros", "default", ("list", [("plain", 3)]))
+        parts = log.ask("index", "Tensor", log.ask("arange", "default", 3), ("list", [log.it]))
+        log.ask("index_put_", "default", own, ("list", [log.it]), log.ask("add", "Tensor", parts, 0.5))
+        assert log.operations.result(own).tolist() == [0.5, 0.0, 2.5]
+
+
+def test_operations_have_the_order_in_which_they_were_requested() -> None:
+    """Those on known numbers are executed at once, but what waits for withheld ones must not see them early."""
+    log = Log(torch.tensor([1.0, 2.0]))
+    known = log.ask("clone", "default", ("plain", torch_value([10.0, 20.0])))
+    first = log.ask("mul", "Tensor", log.it, known)
+    part = log.ask("select", "int", known, 0, 0)
+    log.ask("fill_", "Scalar", part, 7.0)
+    second = log.ask("mul", "Tensor", log.it, known)
+    assert log.read(part) == ("plain", 7.0)
+    log.ask("mul_", "Tensor", log.it, 2.0)
+    log.ask("copy_", "default", part, log.ask("select", "int", log.it, 0, 1))
+    for kept, numbers in ((first, [10.0, 40.0]), (second, [7.0, 40.0]), (known, [4.0, 20.0]), (log.it, [2.0, 4.0])):
+        assert log.operations.result(kept).tolist() == numbers
+    assert log.withheld.now().tolist() == [2.0, 4.0]
+
+
+def test_nothing_is_executed_for_an_answer_from_which_nothing_is_withheld() -> None:
+    """It could leave to the driver's process what costs time and memory."""
+    operations = Operations(Rules())
+    with pytest.raises(RuntimeError, match="no tensor is withheld"):
+        operations.execute("zeros", "default", [("list", [("plain", 3)])], {})
+    operations.withhold(torch.ones(1))
+    operations.execute("zeros", "default", [("list", [("plain", 3)])], {})
+    operations.reset()
+    with pytest.raises(RuntimeError, match="no tensor is withheld"):
+        operations.execute("zeros", "default", [("list", [("plain", 3)])], {})
 
 
 @pytest.mark.parametrize(
@@ -135,8 +203,9 @@ def test_an_error_does_not_tell_the_number_that_caused_it(
     for number in (2**61 + 12_345, -77, 98_765):
         log = Log(torch.tensor([number]))
         zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
+        log.ask(name, overload, zeros, *before, log.it, *after)
         with pytest.raises((IndexError, RuntimeError)) as caught:
-            log.ask(name, overload, zeros, *before, log.it, *after)
+            log.operations.finish()
         told.add(str(caught.value))
     assert len(told) == 1, told
 
