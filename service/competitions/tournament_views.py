@@ -120,9 +120,9 @@ def _rank(
     days: Sequence[dict[int, TeamDay]],
     pairs: Sequence[TournamentPair],
 ) -> list[Standing]:
-    """Returns the places; none before the first day that was played."""
+    """Returns the places; none before a team has earned anything: nobody leads or wins with nothing."""
     ids = [team.id for team in teams if team.seed is not None]
-    if not days:
+    if not any(score.points or score.credit for day in days for score in day.values()):
         return []
     if tournament.form == "table":
         return rank_table(ids, days)

@@ -141,7 +141,8 @@ async def join(session: AsyncSession, caller: Caller, wanted: int, now: datetime
     """Makes the caller take part; joining again changes nothing. Returns the tournament's id.
 
     Refused if `wanted` is another tournament than the one that has not ended; 0 stands for that one. Who joins after
-    the start goes to the smallest team, or to that of their chat, and counts from the next day on.
+    the start goes to the smallest team, or to that of their chat, and counts from the next day on. Refused if no day
+    is left.
     """
     caller = await members.lock_caller(session, caller)
     tournament = await _lock_live(session, caller)
@@ -154,10 +155,11 @@ async def join(session: AsyncSession, caller: Caller, wanted: int, now: datetime
     player = await rows.get_member(session, tournament.id, caller.member_id)
     if player is not None and player.until_day is None:
         return tournament.id
-    team = await _late_team(session, tournament, caller) if tournament.late else None
+    tomorrow = _local_day(tournament, now) + timedelta(days=1)
+    is_over = player is None and tomorrow >= tournament.first_day + timedelta(days=tournament.days)
+    team = await _late_team(session, tournament, caller) if tournament.late and not is_over else None
     if team is None:
         raise Refused(TournamentRefused(why="closed"))
-    tomorrow = _local_day(tournament, now) + timedelta(days=1)
     if player is None:
         await rows.add_member(session, tournament, {**values, "team_id": team, "from_day": tomorrow})
     else:

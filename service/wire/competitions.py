@@ -348,7 +348,7 @@ class TournamentTeam(Model):
     named: tuple[Named, ...] = ()
     """The first of its members; hidden ones are only counted."""
     rank: int = 0
-    """0 before the first day that was played."""
+    """0 before any team has earned anything."""
     table: int = 0
     """Table points."""
     points: int = 0

@@ -227,7 +227,7 @@ def _day_card(view: TournamentView, post: TournamentPost) -> Card:
         days = and_list([day_words(one) for one in post.corrected])
         blocks.append(Text(f"Points of {days} were corrected, and the table with them."))
     blocks += [*_standings(view), *_stages(view)]
-    leader = " and ".join(team_name(team) for team in view.teams if team.rank == 1)
+    leader = " and ".join(team_name(team) for team in view.teams if team.rank == 1) or "Nobody"
     title = f"Tournament: day {number} of {view.days}"
     return Card(title, f"{leader} {'lead' if _shared(view) else 'leads'}.", tuple(blocks), _buttons(view))
 

@@ -125,7 +125,13 @@ async def test_of_equal_teams_in_a_bracket_both_go_on_and_share_the_first_place(
     await scene.begins()
     (day,) = await scene.plays({})
     assert day.tournament.stages[0].pairs[0].winner == "both"
-    (over,) = await scene.plays({})
+    assert [team.rank for team in day.tournament.teams] == [0, 0], "nobody leads with nothing"
+    scene.clock.now = scene.clock.now.replace(hour=9) + timedelta(days=1)
+    (post,) = [body for body in await scene.ticks() if isinstance(body, QuestionPost)]
+    for name in ("Ada", "Bob"):
+        await scene.daily.answer(post.ref, "a", name)
+    scene.clock.advance(hours=8)
+    (over,) = await scene.told()
     assert over.event == "over" and [team.rank for team in over.tournament.teams] == [1, 1]
 
 
@@ -424,6 +430,17 @@ async def test_a_late_joiner_goes_to_the_smallest_team_and_counts_from_the_next_
     assert over.tournament.teams[0].number == small and over.tournament.teams[0].points > 0
 
 
+async def test_nobody_joins_when_no_day_is_left_to_count(scene: TournamentScene) -> None:
+    await scene.plans(days=1)
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    with refused(TournamentRefused(why="closed")):
+        await scene.joins("Cy")
+    await scene.daily.client.tournament_leave(scene.daily.who("Bob"), scene.event())
+    await scene.joins("Bob")
+    assert (await scene.view()).joined == 2, "who takes part can come back: the last day is theirs"
+
+
 async def test_a_late_joiner_goes_to_the_team_that_members_have_left(scene: TournamentScene) -> None:
     await scene.plans()
     await scene.joins("Ada", "Bob", "Cy", "Dan")
@@ -617,3 +634,16 @@ async def test_who_left_the_winning_team_is_given_no_role(scene: TournamentScene
     await scene.told()
     (row,) = [row for row in await scene.daily.rows(Outbox) if row.kind == "winner"]
     assert WinnerPost.from_stored(row.body).winners == (scene.daily.who("Ada").member,)
+
+
+@pytest.mark.parametrize("form", ["table", "bracket"])
+async def test_nobody_wins_a_tournament_in_which_nobody_earned_anything(scene: TournamentScene, form: str) -> None:
+    boss, client = scene.daily.who("Boss", admin=True), scene.daily.client
+    await client.winner_role_set(boss, scene.event(), DAILY, "tournament", "9")
+    await scene.plans(days=1, form=form)
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    (over,) = await scene.plays({"Ada": "b"})
+    assert over.event == "over"
+    assert [team.points for team in over.tournament.teams] == [0, 0]
+    assert [row for row in await scene.daily.rows(Outbox) if row.kind == "winner"] == []

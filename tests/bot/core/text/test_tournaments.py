@@ -6,8 +6,8 @@ import pytest
 
 from bot.console.render import card_text
 from bot.core.cards import Card
-from bot.core.text import tournaments
-from service.wire import Named, TournamentPair, TournamentTeam
+from bot.core.text import outbox_card, tournaments
+from service.wire import Named, TournamentEvent, TournamentPair, TournamentPost, TournamentTeam
 from tests.bot.tournament_samples import AT, BRACKET, JOINING, OVER, PICKING, RUNNING, TOURNAMENTS
 
 
@@ -60,6 +60,15 @@ def test_the_podium_names_the_winner_and_shared_places() -> None:
     assert "Team Blue wins the tournament." in text_of("tournament over")
     shared = OVER.model_copy(update={"teams": tuple(team.model_copy(update={"rank": 1}) for team in OVER.teams)})
     assert tournaments.state_words(shared) == "Team Blue and Team Red win the tournament."
+
+
+@pytest.mark.parametrize(("event", "words"), [("day", "Nobody leads."), ("over", "Nobody wins the tournament.")])
+def test_nobody_leads_or_wins_with_nothing(event: TournamentEvent, words: str) -> None:
+    nothing = tuple(team.model_copy(update={"rank": 0, "table": 1, "points": 0}) for team in OVER.teams)
+    card = outbox_card(TournamentPost(event=event, tournament=OVER.model_copy(update={"teams": nothing})))
+    assert isinstance(card, Card)
+    assert card.summary == words
+    assert "🥇" not in card_text(card)
 
 
 def test_members_who_are_not_named_are_counted() -> None:
