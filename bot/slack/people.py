@@ -198,7 +198,8 @@ class MemberDirectory:
         return self._web.client(installation.token.get_secret_value())
 
     def _remember(self, team: str, user: dict[str, Any], name: str = "") -> KnownMember:
-        admin = bool(user.get("is_admin") or user.get("is_owner") or user.get("is_primary_owner"))
+        rights = user.get("is_admin") or user.get("is_owner") or user.get("is_primary_owner")
+        admin = bool(rights) and _is_of(user, team)
         names = _names_of(user)
         known = KnownMember(
             next(iter(names), "") or name or str(user["id"]),
@@ -213,6 +214,12 @@ class MemberDirectory:
         if len(self._cache) > _MAX_ENTRIES:
             self._cache.popitem(last=False)
         return known
+
+
+def _is_of(user: dict[str, Any], team: str) -> bool:
+    """Returns whether it is an account of this workspace: a guest through Slack Connect has rights in another one."""
+    teams = (user.get("enterprise_user") or {}).get("teams") or ()
+    return user.get("team_id") in (None, team) or team in teams
 
 
 def _names_of(user: dict[str, Any]) -> list[str]:

@@ -26,3 +26,16 @@ async def test_a_guest_answers_in_a_form(workspace: Workspace) -> None:
     assert "First with the right answer: \nGil" in reveal.words, "Slack lists no guests, so they are looked up"
     result = await workspace.presses(gil, reveal, "My result", "Right!")
     assert isinstance(result, Ephemeral)
+
+
+async def test_a_guest_who_is_an_admin_at_home_is_none_here(workspace: Workspace) -> None:
+    slack, ann, boss = workspace.slack, workspace.ann, workspace.boss
+    gil = slack.guest(workspace.team, "Gil")
+    gil.admin = True
+    shared = slack.channel(workspace.team, "shared", boss, ann, gil)
+    await slack.slash(boss, shared, "/quiz-admin", "review here")
+    await workspace.sees(boss, "New reports are shown in")
+    await workspace.types(ann, "/quiz report one-right Two are right.", "Report 1")
+    await workspace.works()
+    notice = await workspace.sees(gil, "A question was reported")
+    await workspace.presses(gil, notice, "Review", "Only quiz admins can do that.")
