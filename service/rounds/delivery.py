@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import structlog
 from pydantic import TypeAdapter
@@ -192,6 +192,18 @@ async def give_up_expired(session: AsyncSession, now: datetime, *kinds: str) -> 
     """Gives up messages that were not sent in time; with `kinds` only those."""
     for row in await outbox.lock_expired(session, now, *kinds):
         await _give_up(session, row, now)
+
+
+async def withdraw_questions(
+    session: AsyncSession, schedule_id: int, day: date | None = None, *, extra: bool = False
+) -> None:
+    """Gives up the questions of a schedule that wait, such as for the bot to be invited, because an admin stops them;
+    see `outbox.lock_waiting_questions`. Nobody is told, and a day can be posted after all, by `posting.post_now`."""
+    waiting = await outbox.lock_waiting_questions(session, schedule_id, day, extra=extra)
+    for row in waiting:
+        row.state, row.error = "skipped", "an admin stopped it"
+    for round_id in {row.round_id for row in waiting if row.round_id is not None}:
+        await _cancel_round(session, round_id)
 
 
 async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:

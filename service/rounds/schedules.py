@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZone, get_zone, next_slot, slot_instant
 from service.errors import Refused
-from service.rounds import digests
+from service.rounds import delivery, digests
 from service.rounds.choosing import is_possible
 from service.store import banks
 from service.store import schedules as rows
@@ -66,19 +66,21 @@ async def list_schedules(session: AsyncSession, caller: Caller, now: datetime) -
 
 
 async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused: bool, now: datetime) -> ScheduleView:
-    """Pauses posting, or resumes it at the next slot without catching up."""
+    """Pauses posting, also of a question that waits, or resumes it at the next slot without catching up."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     if paused and row.paused_at is None:
         row.paused_at = now
+        await delivery.withdraw_questions(session, schedule_id)
     elif not paused and row.paused_at is not None:
         row.paused_at, row.since = None, now
     return await _view_schedule(session, row, channel, now)
 
 
 async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
-    """Skips the local date `day`. Refused if its question was posted or the day is over."""
+    """Skips the local date `day`, also if its question waits. Refused if that was posted or the day is over."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.from_stored(row.spec)
+    await delivery.withdraw_questions(session, schedule_id, day)
     round_ = await rows.find_round(session, schedule_id, day)
     if round_ is not None and round_.skipped is None:
         raise Refused(SkipRefused(day=day, why="posted"))
@@ -131,9 +133,10 @@ async def unshare(
 
 
 async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> None:
-    """Removes the schedule. An open round still closes, and all points stay."""
+    """Removes the schedule. An open round still closes, and all points stay; a question that waits is not posted."""
     row, _ = await _lock_schedule(session, caller, schedule_id)
     row.removed_at = now
+    await delivery.withdraw_questions(session, schedule_id, extra=True)
 
 
 def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, String, and_, delete, literal_column, select, text, update
@@ -242,6 +242,24 @@ def _select_expired(now: datetime, kinds: Collection[str] | None) -> Select[Outb
     due = literal_column("'due'", String)
     query = select(Outbox).where(Outbox.state == due, Outbox.give_up_at <= now)
     return query if kinds is None else query.where(Outbox.kind.in_(kinds))
+
+
+async def lock_waiting_questions(
+    session: AsyncSession, schedule_id: int, day: date | None = None, *, extra: bool = False
+) -> Sequence[Outbox]:
+    """Returns the messages with questions of a schedule's rounds that were certainly not posted, locked.
+
+    With `day` only those of that day. Without `extra`, leaves out extra rounds.
+    """
+    rounds = select(Round.id).where(Round.schedule_id == schedule_id, Round.closed_at.is_(None))
+    if day is not None:
+        rounds = rounds.where(Round.day == day)
+    if not extra:
+        rounds = rounds.where(Round.number == 0)
+    # As whoever gives up messages: one after the other.
+    await locks.lock(session, locks.GIVING_UP, 0)
+    waiting = select(Outbox).where(Outbox.round_id.in_(rounds), Outbox.kind == "question", Outbox.state == "due")
+    return (await session.scalars(waiting.order_by(Outbox.id).with_for_update())).all()
 
 
 async def lock_unsent(session: AsyncSession, *conditions: ColumnElement[bool]) -> None:

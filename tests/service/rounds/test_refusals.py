@@ -13,9 +13,11 @@ from service.wire import (
     ChannelRecovered,
     ChannelRefused,
     Delivery,
+    ExtraRound,
     Notice,
     NoticeFact,
     QuestionPost,
+    SkipRefused,
     SlotTaken,
 )
 from tests.conftest import MONDAY, Clock
@@ -132,6 +134,48 @@ async def test_post_now_reopens_a_day_whose_question_was_given_up(waiting: Daily
     clock.advance(hours=8)
     await waiting.service.tick()
     assert [each.body.kind for each in await waiting.deliver()].count("reveal") == 1
+
+
+@pytest.mark.parametrize("stop", ["pause", "skip", "remove"])
+async def test_a_question_that_waits_is_not_posted_after_an_admin_stops_it(
+    waiting: DailyChannel, clock: Clock, stop: str
+) -> None:
+    boss, client = waiting.who("Boss", admin=True), waiting.client
+    await waiting.deliver()
+    match stop:
+        case "pause":
+            await client.schedule_pause(boss, "e1", 1, True)
+        case "skip":
+            await client.schedule_skip(boss, "e1", 1, NINE.date())
+        case _:
+            await client.schedule_remove(boss, "e1", 1)
+    await client.outbox_retry("web", "home", DAILY.channel)
+    clock.advance(seconds=REFUSED_RETRY_SECONDS)
+    await waiting.service.tick()
+    assert questions(await waiting.deliver()) == []
+    (round_,) = await waiting.rows(Round)
+    assert (round_.skipped, round_.version_id) == ("not posted", None)
+    if stop != "remove":
+        await client.post_now(boss, "e2", 1)
+        assert len(questions(await waiting.deliver())) == 1
+
+
+async def test_a_question_that_is_being_posted_or_was_asked_for_is_not_stopped(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    boss, client = daily.who("Boss", admin=True), daily.client
+    await daily.bank(choice(), value())
+    await daily.schedule()
+    clock.now = NINE
+    await daily.service.tick()
+    (posting,) = [delivery for delivery in await daily.claim() if delivery.body.kind == "question"]
+    await client.ask_extra(boss, "e1", DAILY, ExtraRound())
+    with refused(SkipRefused(day=NINE.date(), why="posted")):
+        await client.schedule_skip(boss, "e2", 1, NINE.date())
+    await client.schedule_pause(boss, "e3", 1, True)
+    await client.outbox_sent(posting.id, "m1")
+    assert len(questions(await daily.deliver())) == 1, "the extra question, which an admin wants now"
+    assert [round_.skipped for round_ in await daily.rows(Round)] == [None, None]
 
 
 async def test_a_hint_of_the_question_that_was_given_up_costs_nothing(daily: DailyChannel, clock: Clock) -> None:
