@@ -287,7 +287,8 @@ class Addressed:
 
 
 async def enqueue_unless_posted(session: AsyncSession, messages: Sequence[Addressed], due_at: datetime) -> None:
-    """Adds messages, each in place of an earlier one with its key if that was certainly not posted."""
+    """Adds messages, each in place of an earlier one with its key if that was certainly not posted. It may have been
+    for another channel, from which the schedule has moved since."""
     if not messages:
         return
     rows = [_values(one.message, one.chat_id, due_at, one.give_up_at) for one in messages]
@@ -295,7 +296,9 @@ async def enqueue_unless_posted(session: AsyncSession, messages: Sequence[Addres
     fresh = {"state": "due", "taken_at": None, "error": None}
     for row in rows:
         if row["key"] not in made:
-            again = {name: row[name] for name in ("body", "due_at", "not_before", "give_up_at")}
+            names = ("chat_id", "channel_id", "body", "due_at", "not_before", "give_up_at")
+            again: dict[str, Any] = {name: row[name] for name in names}
+            again["platform"] = select(Chat.platform).where(Chat.id == row["chat_id"]).scalar_subquery()
             skipped = update(Outbox).where(Outbox.key == row["key"], Outbox.state == "skipped")
             await session.execute(skipped.values(**again, **fresh))
 

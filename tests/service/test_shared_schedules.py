@@ -211,3 +211,25 @@ async def test_the_post_says_the_same_day_and_close_everywhere(chats: TwoChats) 
     assert isinstance(first, QuestionPost)
     assert first == second
     assert first.closes_at == chats.clock.now + timedelta(hours=8)
+
+
+async def test_a_question_that_was_given_up_is_posted_where_its_schedule_has_moved(chats: TwoChats) -> None:
+    boss, client = chats.boss("discord"), chats.daily.client
+    chats.clock.advance(hours=1)
+    await chats.daily.service.tick()
+    for platform in ("discord", "slack"):
+        for held in await client.outbox_claim(platform):
+            await client.outbox_failed(held.id, held.attempt, "not there", outcome="waits")
+    chats.clock.advance(hours=3)
+    await chats.daily.service.tick()
+    await chats.deliver()
+    (round_,) = await chats.daily.rows(Round)
+    assert round_.skipped == "not posted"
+    await client.schedule_unshare(boss, "move", GUILD, 1)
+    await client.post_now(boss, "post", 1)
+    (posted,) = await chats.deliver("slack")
+    assert (posted.platform, posted.channel, posted.body.kind) == ("slack", TEAM.channel, "question")
+    chats.clock.advance(hours=8)
+    await chats.daily.service.tick()
+    (reveal,) = [each for each in await chats.deliver() if each.body.kind == "reveal"]
+    assert (reveal.platform, reveal.channel, reveal.reply_to) == ("slack", TEAM.channel, f"m{posted.id}")
