@@ -195,11 +195,16 @@ async def give_up_expired(session: AsyncSession, now: datetime, *kinds: str) -> 
 
 
 async def withdraw_questions(
-    session: AsyncSession, schedule_id: int, day: date | None = None, *, extra: bool = False
+    session: AsyncSession,
+    schedule_id: int,
+    *,
+    day: date | None = None,
+    channel_id: int | None = None,
+    extra: bool = False,
 ) -> None:
     """Gives up the questions of a schedule that wait, such as for the bot to be invited, because an admin stops them;
     see `outbox.lock_waiting_questions`. Nobody is told, and a day can be posted after all, by `posting.post_now`."""
-    waiting = await outbox.lock_waiting_questions(session, schedule_id, day, extra=extra)
+    waiting = await outbox.lock_waiting_questions(session, schedule_id, day=day, channel_id=channel_id, extra=extra)
     for row in waiting:
         row.state, row.error = "skipped", "an admin stopped it"
     for round_id in {row.round_id for row in waiting if row.round_id is not None}:

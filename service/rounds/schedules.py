@@ -80,7 +80,7 @@ async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: dat
     """Skips the local date `day`, also if its question waits. Refused if that was posted or the day is over."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.from_stored(row.spec)
-    await delivery.withdraw_questions(session, schedule_id, day)
+    await delivery.withdraw_questions(session, schedule_id, day=day)
     round_ = await rows.find_round(session, schedule_id, day)
     if round_ is not None and round_.skipped is None:
         raise Refused(SkipRefused(day=day, why="posted"))
@@ -116,14 +116,15 @@ async def share(
 async def unshare(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
-    """Removes a channel from the schedule. A round posted there is still revealed there. Refused for the only
-    channel."""
+    """Removes a channel from the schedule. A round posted there is still revealed there; a question that waits for the
+    channel is not posted. Refused for the only channel."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     channels = await rows.list_channels(session, row)
     if channel_id not in channels:
         raise Refused(ShareRefused(schedule=schedule_id, why="not shared"))
     if len(channels) == 1:
         raise Refused(ShareRefused(schedule=schedule_id, why="only channel"))
+    await delivery.withdraw_questions(session, schedule_id, channel_id=channel_id, extra=True)
     if channel_id == row.channel_id:
         row.channel_id, channel_id = channels[1], channels[1]
         await session.flush()

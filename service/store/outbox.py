@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import locks
 from service.store.statements import built_once, insert_batches
-from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
+from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule, ScheduleChannel
 from service.wire import Body, Platform
 
 PRIVATE_TIMEOUT = timedelta(days=1)
@@ -205,9 +205,14 @@ def round_message_key(round_id: int, kind: str, schedule: Schedule, channel_id: 
 
 
 async def list_round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
-    """Returns the channels the round was posted to, even if the schedule has changed since."""
-    posts = [post.channel_id for post in await list_question_posts(session, round_id)]
-    return [channel_id for channel_id in posts if channel_id is not None] or [schedule.channel_id]
+    """Returns the channels the round was posted to, even if the schedule has changed since. Leaves out those that it
+    has left before the question could be posted there."""
+    posts = await list_question_posts(session, round_id)
+    if any(post.state == "skipped" for post in posts):
+        shared = select(ScheduleChannel.channel_id).where(ScheduleChannel.schedule_id == schedule.id)
+        here = {schedule.channel_id, *await session.scalars(shared)}
+        posts = [post for post in posts if post.state != "skipped" or post.channel_id in here]
+    return [post.channel_id for post in posts if post.channel_id is not None] or [schedule.channel_id]
 
 
 async def list_question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
@@ -245,11 +250,16 @@ def _select_expired(now: datetime, kinds: Collection[str] | None) -> Select[Outb
 
 
 async def lock_waiting_questions(
-    session: AsyncSession, schedule_id: int, day: date | None = None, *, extra: bool = False
+    session: AsyncSession,
+    schedule_id: int,
+    *,
+    day: date | None = None,
+    channel_id: int | None = None,
+    extra: bool = False,
 ) -> Sequence[Outbox]:
     """Returns the messages with questions of a schedule's rounds that were certainly not posted, locked.
 
-    With `day` only those of that day. Without `extra`, leaves out extra rounds.
+    With `day` or `channel_id` only those of that day or to that channel. Without `extra`, leaves out extra rounds.
     """
     rounds = select(Round.id).where(Round.schedule_id == schedule_id, Round.closed_at.is_(None))
     if day is not None:
@@ -259,6 +269,8 @@ async def lock_waiting_questions(
     # As whoever gives up messages: one after the other.
     await locks.lock(session, locks.GIVING_UP, 0)
     waiting = select(Outbox).where(Outbox.round_id.in_(rounds), Outbox.kind == "question", Outbox.state == "due")
+    if channel_id is not None:
+        waiting = waiting.where(Outbox.channel_id == channel_id)
     return (await session.scalars(waiting.order_by(Outbox.id).with_for_update())).all()
 
 

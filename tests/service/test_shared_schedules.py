@@ -233,3 +233,23 @@ async def test_a_question_that_was_given_up_is_posted_where_its_schedule_has_mov
     await chats.daily.service.tick()
     (reveal,) = [each for each in await chats.deliver() if each.body.kind == "reveal"]
     assert (reveal.platform, reveal.channel, reveal.reply_to) == ("slack", TEAM.channel, f"m{posted.id}")
+
+
+async def test_a_question_that_waits_for_a_channel_is_not_posted_once_the_schedule_has_left_it(chats: TwoChats) -> None:
+    boss, client = chats.boss("discord"), chats.daily.client
+    chats.clock.advance(hours=1)
+    await chats.daily.service.tick()
+    for platform in ("discord", "slack"):
+        for held in await client.outbox_claim(platform):
+            await client.outbox_failed(held.id, held.attempt, "not there", outcome="waits")
+    await client.schedule_unshare(boss, "move", GUILD, 1)
+    for platform, chat, where in (("discord", "guild", GUILD), ("slack", "T1", TEAM)):
+        await client.outbox_retry(platform, chat, where.channel)
+    posted = [each for each in await chats.deliver() if each.body.kind == "question"]
+    assert [(each.platform, each.channel) for each in posted] == [("slack", TEAM.channel)]
+    chats.clock.advance(hours=8)
+    await chats.daily.service.tick()
+    told = {
+        (each.platform, each.body.kind) for each in await chats.deliver() if each.body.kind in ("reveal", "outcome")
+    }
+    assert told == {("slack", "reveal"), ("slack", "outcome")}
