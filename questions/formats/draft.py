@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # The result of an import reader: questions and findings of one source
 
+INVALID_ID = "this is not a valid id"
+"""Message of the finding for an id that cannot be kept."""
 MOST_QUESTIONS = 20_000
 """Maximum number of questions per document; a finding names the rest."""
 _MOST_LINES = 20
@@ -346,7 +348,7 @@ def _add(
     if item.id and not _fits(item.id):
         note = f"`{item.id[:60]}` was replaced by an id made from the prompt"
         cure = "use lower-case words and numbers joined by hyphens"
-        draft.add("Q612", "this is not a valid id", cure, item.lines, severity="note", note=note)
+        draft.add("Q612", INVALID_ID, cure, item.lines, severity="note", note=note)
     question = Question(
         id=item.id if _fits(item.id) else "",
         kind=kind,

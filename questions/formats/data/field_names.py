@@ -76,6 +76,7 @@ _WORDS: Final[dict[str, str]] = {
     "topic": (
         "topic|category|subject|deck|thème|categoría|tema|categoria|kategorie|thema|catégorie|kategoria|kategori"
         "|категория|тема|категорія|分类|カテゴリ|카테고리"
+        "|section name|section title|chapter name|chapter title|unit name|topic name|category name|subject name"
     ),
     "tags": "tags|tag|keywords|labels|etiquetas|schlagwörter|mots clés|теги",
     "id": "id|identifier|uuid",

@@ -73,7 +73,8 @@ from questions.formats.draft import (
     ImportDraft,
 )
 from questions.formats.tables.keys import UNKNOWN_BASE
-from questions.wording.stems import ends_asking, reads_as_question
+from questions.wording.imperatives import sets_task
+from questions.wording.stems import demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -392,7 +393,21 @@ def _record(data: dict[Any, Any]) -> Record | None:
     keys = tuple((name, value) for name, value in others if isinstance(value, str | int))
     record = Record(values, options, letters, unknown, others=keys)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
-    return record if record.has_key or values["_question"] in ASKING else None
+    return record if record.has_key or values["_question"] in ASKING or _is_task(asked, unknown) else None
+
+
+_NUMBERED = ("question number", "question no", "question type")
+"""Names of fields that only a question has."""
+
+
+def _is_task(asked: str, unknown: dict[str, Any]) -> bool:
+    """Returns whether a text asks or sets a task in a line, and a field beside it says that it is a question."""
+    lines = [_PART.sub("", line.strip(), count=1) for line in asked.split("\n")]
+    asks = any(ends_asking(line) or demands(line) or sets_task(line) for line in lines)
+    return asks and not unknown.keys().isdisjoint(_NUMBERED)
+
+
+_PART = re.compile(r"[(]?(?:[A-Ha-h]|\d{1,3})[.)][ ]{1,9}")
 
 
 def _only_titles(values: dict[str, Any], described: object) -> bool:

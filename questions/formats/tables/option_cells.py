@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 _MARKS = ("\n", "|", ";", ",")
 """Marks between options, the clearest first."""
 _MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
-_LABEL = re.compile(r"(?P<letter>[A-Za-z])[ ]?:[ ]+(?=\S)")
+_LABEL = re.compile(r"(?P<letter>[A-Za-z])[ ]?:(?:[ ]+(?=\S)|(?=\S.))")
+_START = re.compile(r"[(]?(?P<letter>[A-Za-z])(?:[ ]?:|[.)])[ ]{0,9}(?=\S)")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLACEHOLDER = re.compile(r"n[/.]a\.?|[-–—]{1,3}", re.IGNORECASE)
 _FEWEST_ROWS = 2
@@ -21,13 +22,32 @@ _FEWEST_OPTIONS = 2
 
 def parts_of(cell: str) -> list[str]:
     """Returns the options in a cell, between the clearest mark that parts it: line breaks, bars, semicolons or
-    commas."""
-    parts: list[str] = []
-    for mark in _MARKS:
-        parts = [text.strip() for text in cell.strip().split(mark) if text.strip()]
-        if len(parts) > 1:
-            return parts
-    return parts
+    commas. Where letters from A on stand before options, only these begin one, and they are in the order of their
+    letters, which keys name."""
+    split = {mark: [text.strip() for text in cell.strip().split(mark) if text.strip()] for mark in _MARKS}
+    lettered = [_by_letters(parts, mark) for mark, parts in split.items()]
+    if best := max(lettered, key=len):
+        return best
+    return next((parts for parts in split.values() if len(parts) > 1), split[_MARKS[-1]])
+
+
+def _by_letters(parts: list[str], mark: str) -> list[str]:
+    """Returns the parts of a cell in the order of the letters before them; one without a letter continues the one
+    before it: `a: one, b: two, or so`. Empty unless the letters are the first of the alphabet, each once."""
+    found: dict[str, str] = {}
+    last = ""
+    for part in parts:
+        start = _START.match(part)
+        letter = start["letter"].lower() if start else ""
+        if letter and letter not in found:
+            found[letter] = part
+            last = letter
+        elif not last:
+            return []
+        else:
+            found[last] = f"{found[last]}{mark if mark == _MARKS[0] else f'{mark} '}{part}"
+    said = "".join(sorted(found))
+    return [found[letter] for letter in said] if len(said) >= _FEWEST_OPTIONS and _LETTERS.startswith(said) else []
 
 
 def without_labels(texts: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from questions.formats.data.field_names import (
 )
 from questions.formats.data.premises import with_premises
 from questions.formats.data.shapes import without_numbers
-from questions.formats.draft import ImportDraft
+from questions.formats.draft import INVALID_ID, ImportDraft
 from questions.formats.markdown import from_tagged
 from questions.formats.tables.column_names import Column, base_of_names, columns
 from questions.formats.tables.columns import (
@@ -251,6 +251,7 @@ def add_rows(
         else:
             add_row(draft, row, style)
     draft.merge(UNKNOWN_BASE)
+    draft.merge(INVALID_ID)
 
 
 def _name_longer_rows(draft: ImportDraft, width: int, rows: Sequence[tuple[Sequence[str], tuple[int, int]]]) -> None:

@@ -80,3 +80,28 @@ def test_numbers_are_places_in_a_table_with_numbered_columns_although_one_key_is
 def test_a_theme_is_a_topic() -> None:
     text = "Thème,Question,Réponse A,Réponse B,Bonne réponse\nMémoire,Qui copie ?,vue,clone,B\n"
     assert [one.topic for one in read_bank(text, name="a.csv").bank.questions] == ["memoire"]
+
+
+def test_letters_with_a_colon_before_options_in_a_cell_and_names_of_sections() -> None:
+    rows = [f'{at},The graph,What is {at}?,"a:one,b:two, or so,c:three",b' for at in range(3)]
+    text = "\n".join(["section-num,section-name,question,options,correct-answer", *rows])
+    reading = read_bank(text, name="a.csv")
+    assert read_as("a.csv", text)[0] == "What is 0? | - one | + two, or so | - three"
+    assert {one.topic for one in reading.bank.questions} == {"the-graph"}
+
+
+def test_one_finding_names_all_ids_that_cannot_be_kept() -> None:
+    text = "id,question,answer\nA_1,What copies?,clone\nA_2,What adds?,add\nA_3,What divides?,div\n"
+    found = [one for one in read_bank(text, name="a.csv").findings if one.code == "Q612"]
+    assert [(one.span.line, one.note.endswith("; the same in lines 3, 4")) for one in found] == [(2, True)]
+
+
+def test_a_record_with_the_number_of_a_question_may_have_no_answer_yet() -> None:
+    rows = [
+        {"question_number": at, "text": f"{at}. Read this text.\nA. Describe a view.", "rubric": {"points": 3}}
+        for at in range(1, 4)
+    ]
+    reading = read_bank(json.dumps(rows), name="a.json")
+    assert [one.prompt for one in reading.bank.questions] == ["Read this text.\nA. Describe a view."] * 3
+    said = [{"question_number": at, "text": f"It is {at} of them."} for at in range(1, 4)]
+    assert read(said) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from questions import read_bank
 from questions.formats.tables.option_cells import parts_of, without_labels, without_letters, without_placeholders
 from tests.questions.formats.readings import read_as
 
@@ -121,3 +122,27 @@ def test_letters_of_options_that_go_on_from_a_are_left_out(form: str, letters: s
 )
 def test_other_letters_are_part_of_the_options(texts: list[str]) -> None:
     assert without_letters(texts) == texts
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"),
+    [
+        ("a:one,b:two, or so,c:three", ["a:one", "b:two, or so", "c:three"]),
+        ("a) It adds; b) It copies, so to say; c) None", ["a) It adds", "b) It copies, so to say", "c) None"]),
+        ("a: Go; the way is free,b: Wait,c: Turn", ["a: Go; the way is free", "b: Wait", "c: Turn"]),
+        ("b: two, a: one, c: three", ["a: one", "b: two", "c: three"]),
+        ("one, two; or so", ["one, two", "or so"]),
+        ("b: two, c: three", ["b: two", "c: three"]),
+        ("a: one, a: two", ["a: one", "a: two"]),
+        ("one", ["one"]),
+        ("", []),
+    ],
+)
+def test_letters_before_options_part_a_cell(cell: str, parts: list[str]) -> None:
+    assert parts_of(cell) == parts
+
+
+def test_a_key_names_the_letter_before_an_option_in_whatever_order_they_are() -> None:
+    rows = ['Which copies?,"b: view, a: clone, c: slice",a', 'Which adds?,"a: cat, b: add, c: div",b']
+    first, second = read_bank("\n".join(["question,options,answer", *rows]), name="a.csv").bank.questions
+    assert [one.text for one in (*first.options, *second.options) if one.right] == ["clone", "add"]
