@@ -17,6 +17,7 @@ from questions.patterns.options.choices import keys_are_numbers
 from questions.patterns.options.marks import (
     bullet_options,
     bullets_offer,
+    lists_are_to_choose,
     lists_ask_to_choose,
     lists_tell_to_choose,
     marking_signs,
@@ -272,7 +273,9 @@ def _form_of(document: Document, candidate: Candidate, read: list[Parts]) -> _Fo
         direct=headings and _are_answered_directly(starts, read),
         unanswered=exam or candidate.reason == "keyed" or work,
         exam=exam,
-        bulleted=bullets_offer(bullets) or lists_tell_to_choose(bullets, prompts),
+        bulleted=bullets_offer(bullets)
+        or lists_tell_to_choose(bullets, prompts)
+        or lists_are_to_choose(bullets, prompts),
         chosen=lists_ask_to_choose(bullets, prompts),
         numbered=numbers_offer([None if one.labeled else numbered_options(one.answer) for one in read], prompts),
         counted=keys_are_numbers([(one.prompt, one.answer) for one in read if one.labeled]),
@@ -375,7 +378,13 @@ def _is_work(document: Document, starts: tuple[Start, ...]) -> bool:
     silent = not any(start.answer is not None or ends_asking(start.stem.text) for start in starts)
     tasks = sum(any(map(sets_task, _first_lines(start))) for start in starts) * 3 >= len(starts) * 2
     named = len(starts) >= _FEWEST_TASKS and all(start.stem.text and not start.asks for start in starts)
-    return silent and (names_exercises(document.title) or (named and tasks))
+    bare = len(starts) >= _FEWEST_TASKS and all(map(_only_names_a_task, starts))
+    return silent and (names_exercises(document.title) or ((named or bare) and tasks))
+
+
+def _only_names_a_task(start: Start) -> bool:
+    """Returns whether a heading is nothing but a word for a task and its number: `Exercise A2`."""
+    return not start.stem.text and start.block is not None and is_task(start.block.text)
 
 
 _HELP = re.compile(

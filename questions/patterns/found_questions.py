@@ -18,7 +18,7 @@ from questions.patterns.options.choices import (
     only_shows,
     truth_choice,
 )
-from questions.patterns.options.marks import bullet_options, numbered_options
+from questions.patterns.options.marks import bullet_options, numbered_options, with_told_option
 from questions.patterns.options.tables import with_lettered_rows, with_table_options
 from questions.source import Finding, trim
 from questions.wording.labels import (
@@ -113,7 +113,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if bullets:
         choice: ChoiceParts | None = bulleted_choice(found.prompt, *bullets)
     elif numbers:
-        choice = bulleted_choice(found.prompt, numbers, "")
+        choice = bulleted_choice(found.prompt, with_told_option(numbers), "")
     else:
         choice = find_choice(
             found.prompt, answer, labeled=found.labeled, offering=found.offering, counted=found.counted

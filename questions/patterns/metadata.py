@@ -27,6 +27,7 @@ _TELLING = (
 """Words that name nothing else before a colon."""
 _WORDS = (
     rf"{_TELLING}|type|level|topics?|category|categor[ií]a|catégorie|kategorie?|categoria|категория|points?|score|marks"
+    r"|source|quelle|fuente|fonte|źródło|источник|kaynak|sumber|来源|來源|出处|出典|출처"
     r"|tipo|nivel|tema|puntos|nível|niveau|thema|punkte|уровень|тема|тип|类型|題型|题型|分野|유형|분류"
 )
 _FIELD = rf"(?:{_WORDS})[ ]?(?:[:：][*_]{{0,2}}|[*_]{{1,2}}[:：])[ ]*\S"

@@ -16,11 +16,11 @@ from questions.patterns.answers import (
     without_separators,
 )
 from questions.patterns.metadata import read_metadata
-from questions.patterns.options.search import RIGHT_AFTER, options_in
+from questions.patterns.options.search import RIGHT_AFTER, may_hold_options, options_in
 from questions.patterns.starts.start import Start
 from questions.source import trim
 from questions.wording.imperatives import asks_or_demands
-from questions.wording.labels import SIGN, text_after
+from questions.wording.labels import SIGN, label_of, text_after
 from questions.wording.part_titles import POINTS
 from questions.wording.stems import asks_to_choose, ends_asking, reads_as_question, unbold
 
@@ -67,8 +67,9 @@ def split_parts(
     answer = _answer_until(document, start, body, last)
     if answer:
         shown = _OPEN_TAGS.sub("", _shown_before(document, start, first, answer))
+        shown, reason = _without_reason(shown)
         prompt = _joined(stem, shown if stem else _unbold_first(shown))
-        return parts._replace(prompt=prompt, answer=answer.text, labeled=True)
+        return parts._replace(prompt=prompt, answer=_joined(answer.text, reason), labeled=True)
     if not parts.title and _is_title(start, body, first):
         parts, stem = parts._replace(title=stem), ""
     if stem:
@@ -101,6 +102,22 @@ def _shown_before(document: Document, start: Start, first: int, answer: FoundAns
     return _joined(start.said, _text(document, start, first, answer.first - 1))
 
 
+_REASON = re.compile(r"(?m)^[ ]{0,3}(?:\*\*|__)[^*_\n]{4,40}[:：](?:\*\*|__)[ ]*$")
+"""A label in a line of its own."""
+
+
+def _without_reason(shown: str) -> tuple[str, str]:
+    """Returns a text above a labeled answer up to the label of an explanation, and what follows it: it belongs to the
+    answer. Lettered options above it are read together with it."""
+    for found in _REASON.finditer(shown):
+        label = label_of(found[0])
+        if label and label.role == "explanation" and shown[: found.start()].strip():
+            asked = shown[: found.start()].rstrip()
+            lettered = may_hold_options(asked) and options_in(asked.split("\n")) is not None
+            return (shown, "") if lettered else (asked, shown[found.start() :])
+    return shown, ""
+
+
 def _prompt_below(document: Document, start: Start, body: tuple[Block, ...], first: int, last: int) -> tuple[str, str]:
     """Returns the prompt of a start that does not ask itself, and the text below the prompt."""
     if start.kind == "line" and start.block and start.block.last > start.last:
@@ -122,13 +139,15 @@ def _joined(*texts: str) -> str:
 
 
 def _asked_after(given: Block, body: tuple[Block, ...]) -> Block:
-    """Returns the paragraph that asks after what is given, at its end or to choose from a list below; or `given`."""
+    """Returns the paragraph that asks after what is given, at its end, or right below it or to choose above a list; or
+    `given`."""
     only_given = not reads_as_question(given.text)
-    for block, below in zip(body, (*body[1:], None), strict=True):
+    for before, block, below in zip((None, *body[:-1]), body, (*body[1:], None), strict=True):
         if block.kind != "paragraph" or block.first <= given.first:
             continue
         lists = below is not None and below.kind in ("list", "html")
-        if (lists and asks_to_choose(block.text)) or (only_given and ends_asking(block.text)):
+        beside = before is given and ends_asking(block.text)
+        if (lists and (asks_to_choose(block.text) or beside)) or (only_given and ends_asking(block.text)):
             return block
     return given
 
@@ -344,6 +363,8 @@ def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mos
         return True
     if start.said and not body and mostly_bare and start.kind == "item":
         return True
+    if _STATEMENTS.search(start.stem.text) and body and len(lists) == len(body):
+        return True
     if start.said or not body or len(lists) != len(body):
         return mostly_bare and bool(body) and not start.said and all(block.kind in ("list", "fence") for block in body)
     items = [item.children[0].text for block in lists for item in block.children if item.children]
@@ -354,6 +375,14 @@ def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mos
     return mostly_bare or asking > len(items) or (asking == len(items) > 0 and all(map(reads_as_question, items)))
 
 
+_STATEMENTS = re.compile(
+    r"(?:\bfollowing|folgende[nr]?|suivantes|siguientes|seguintes|seguenti|следующи[ех]|following)[ ]"
+    r"(?:statements?|claims?|aussagen?|behauptungen?|affirmations|afirmaciones|afirmações|affermazioni|утверждени[яй])"
+    r"[^:：\n]{0,40}[:：]\W*$|(?:affirmations|afirmaciones|afirmações|affermazioni)[ ](?:suivantes|siguientes|seguintes"
+    r"|seguenti)[^:：\n]{0,40}[:：]\W*$|(?:下列|以下)(?:各)?(?:说法|叙述|命题|陈述)[^:：\n]{0,20}[:：]\W*$",
+    re.IGNORECASE,
+)
+"""The end of a task about statements, which are below it: `Assess the following statements:`."""
 _DEEPER = re.compile(r"[ \t]*(?:\*{2,5}|-{2,5}|\.{2,5})[ \t]+(?P<text>\S.*)")
 """An item of a deeper list in AsciiDoc."""
 

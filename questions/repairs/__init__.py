@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.blocks import front_matter_end
+from questions.repairs.admonitions import with_question_blocks
 from questions.repairs.folds import with_folds
 from questions.repairs.keys import with_bare_keys, with_key_headings, with_key_lines, with_plain_keys
 from questions.repairs.labels import (
@@ -34,8 +35,10 @@ from questions.repairs.options import (
     with_css_letters,
     with_own_letters,
     with_repeated_options,
+    with_spaced_bullets,
     with_unfenced_options,
 )
+from questions.repairs.titles import with_filled_gaps, with_part_labels, with_plain_headings
 from questions.repairs.wide_lines import with_plain_lines
 
 if TYPE_CHECKING:
@@ -55,6 +58,11 @@ def repaired(source: Source) -> Source:
 
 _REPAIRS = (
     with_unquoted_lines,
+    with_question_blocks,
+    with_plain_headings,
+    with_part_labels,
+    with_filled_gaps,
+    with_spaced_bullets,
     with_field_labels,
     with_labeled_sides,
     with_question_labels,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import dedent
 from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import ANSWER_WORDS, QUESTION_WORDS, label_of
 
 if TYPE_CHECKING:
@@ -325,7 +326,9 @@ _PAIRS = (
     ("h", "đ"),
     ("문", "답"),
 )
-_LETTER_LABEL = re.compile(r"(?P<open>\*\*|__)?(?P<letter>[^\W\d_])(?P<number>[ ]?\d{1,3})?[ ]?(?P<colon>[:：])")
+_LETTER_LABEL = re.compile(
+    r"(?P<lead>[ \t]*(?:[-*+][ ]+)?)(?P<open>\*\*|__)?(?P<letter>[^\W\d_])(?P<number>[ ]?\d{1,3})?[ ]?(?P<colon>[:：])"
+)
 _FEWEST_LETTERS = 3
 _REGULAR_LETTERS = 0.9
 """Share of the first letters with the second in the next line with text."""
@@ -346,12 +349,49 @@ def with_label_letters(source: Source) -> Source:
     lines = list(source.lines)
     for at, label in found.items():
         if word := words.get(label["letter"].casefold()):
-            lines[at] = f"{label['open'] or ''}{word}{label['number'] or ''}:{lines[at][label.end() :]}"
+            said = f"{label['open'] or ''}{word}{label['number'] or ''}:{lines[at][label.end() :]}"
+            lines[at] = (
+                f"**{word.replace('Q', 'Question')}:** {said.partition(':')[2].strip()}" if label["lead"] else said
+            )
+    letters = {at: str(label["letter"]).casefold() for at, label in found.items()}
+    for at in (at for at, letter in letters.items() if letter == pair[1]):
+        # A question without its letter, between others with one.
+        above = _filled_above(source, at)
+        if above >= 0 and above not in found and asks_or_demands(lines[above].strip(" *_")):
+            lines[above] = f"Q: {lines[above].lstrip()}"
+    for at in _only_named(lines, frozenset(found)):
+        lines[at] = ""
     return replace(source, lines=tuple(lines))
 
 
-_FIRST_OF_LETTER = 10
+def _only_named(lines: list[str], labeled: frozenset[int]) -> list[int]:
+    """Returns the bullets of one word right above a labeled line that was indented below them: they name nothing."""
+    return [
+        at - 1
+        for at in labeled
+        if at and lines[at - 1].startswith(("- ", "* ", "+ ")) and len(lines[at - 1].split()) == _BULLET_AND_WORD
+    ]
+
+
+_BULLET_AND_WORD = 2
+
+
+_FIRST_OF_LETTER = 14
 """Characters of a line within which the colon is."""
+
+
+def _filled_above(source: Source, at: int) -> int:
+    """Returns the nearest line with text above a line; -1 if there is none."""
+    return next((above for above in range(at - 1, -1, -1) if source.lines[above].strip()), -1)
+
+
+def _ask_above(source: Source, letters: dict[int, str], saying: list[int], asks: str) -> bool:
+    """Returns whether the text right above each line with the second letter, where that is not the first, asks."""
+    for at in saying:
+        above = _filled_above(source, at)
+        if above < 0 or not (letters.get(above) == asks or asks_or_demands(source.lines[above].strip(" *_"))):
+            return False
+    return True
 
 
 def _are_pairs(source: Source, found: dict[int, re.Match[str]], asks: str, says: str) -> bool:
@@ -360,7 +400,9 @@ def _are_pairs(source: Source, found: dict[int, re.Match[str]], asks: str, says:
     letters = {at: str(label["letter"]).casefold() for at, label in found.items()}
     asking = [at for at, letter in letters.items() if letter == asks]
     saying = [at for at, letter in letters.items() if letter == says]
-    if len(saying) > len(asking):
+    if len(asking) < _FEWEST_LETTERS:
+        return False
+    if len(saying) > len(asking) and not _ask_above(source, letters, saying, asks):
         return False
     followed = sum(letters.get(source.next_filled(at + 2) - 1) == says for at in asking)
     return followed >= _FEWEST_LETTERS and followed >= _REGULAR_LETTERS * len(asking)

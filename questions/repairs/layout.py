@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from questions.fences import lines_outside_programs
 from questions.wording.labels import label_of
 from questions.wording.stems import demands, reads_as_question
 
@@ -49,10 +50,17 @@ def with_unquoted_lines(source: Source) -> Source:
 _BREAKS = re.compile(r"(?<=[?？])(?P<close>[*_]{0,3})(?:<br[ ]?/?>[ ]?){1,3}[ ]*$", re.IGNORECASE)
 
 
+_ONLY_BREAKS = re.compile(r"[ ]{0,3}(?:<br[ ]?/?>[ ]?){1,3}[ ]*", re.IGNORECASE)
+
+
 def with_plain_ends(source: Source) -> Source:
-    """Returns the document without line breaks right behind the question marks that end a line."""
+    """Returns the document without line breaks right behind the question marks that end a line, and with blank lines
+    for those with nothing else."""
     if not any("<br" in line.lower() for line in source.lines):
         return source
+    source = source.with_lines(
+        {at: "" for at, line in lines_outside_programs(source.lines) if "<" in line and _ONLY_BREAKS.fullmatch(line)}
+    )
     lines = tuple(_BREAKS.sub(r"\g<close>", line) if line.rstrip().endswith(">") else line for line in source.lines)
     return replace(source, lines=lines) if lines != source.lines else source
 

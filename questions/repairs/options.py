@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.fences import fence_after, fence_in, lines_outside_programs
@@ -266,3 +267,35 @@ def _signed_runs(
             if 2 <= len(run) <= _MOST_OPTIONS:
                 yield above, run
             run, above = [], line
+
+
+# Gives bullets without a space behind their dash the form of a list: `-Regression` above `-Classification`.
+
+_TIGHT = re.compile(r"(?P<open>\*\*|__)?[-–](?P<text>[^\W\d_a-z][^\W\d_A-Z].*)")
+_FEWEST_TIGHT = 4
+"""Fewest such lines."""
+
+
+def with_spaced_bullets(source: Source) -> Source:
+    """Returns the document with a space behind the dash of bullets without one, where several stand in groups of at
+    least two at the margin. Programs stay as they are."""
+    if len([line for line in source.lines if line[:1] in ("-", "–") and line[1:2].isalpha()]) < _FEWEST_TIGHT:
+        return source
+    found: dict[int, re.Match[str]] = {}
+    for at, line in lines_outside_programs(source.lines):
+        if line[:1] in ("-", "–", "*", "_") and (tight := _TIGHT.fullmatch(line)):
+            found[at] = tight
+    bullets = [at for at, tight in found.items() if not tight["open"]]
+    beside = {at for one, two in pairwise(bullets) if not _said_between(source, one, two) for at in (one, two)}
+    if len(beside) < _FEWEST_TIGHT or len(beside) * 2 < len(bullets):
+        return source
+    return source.with_lines(
+        {
+            at: f"{tight['open']}{tight['text']}" if tight["open"] else f"- {tight['text']}"
+            for at, tight in found.items()
+        }
+    )
+
+
+def _said_between(source: Source, first: int, last: int) -> bool:
+    return any(line.strip() for line in source.lines[first + 1 : last])

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Role = Literal["question", "answer", "explanation"]
 
 # Each entry is a part of a regular expression; spaces are written `[ ]`.
+END_OF_QUESTION = "<!-- end of question -->"
+"""A line behind which the text does not belong to the labeled question above."""
 QUESTION_WORDS = (
     r"q(?:ues(?:tion|\.)?)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
     r"|pertanyaan|soal|fråga|spørsmål|spørgsmål|kysymys|otázka|întrebare|kérdés|ερώτηση|въпрос|pitanje|(?:ال)?سؤال|سوال"
@@ -186,7 +188,7 @@ _KEY_LIST = re.compile(
     r"|gabarito|réponses|corrig[ée]s?|lösungen|antworten|soluzioni|risposte|antwoorden|odpowiedzi|ответы"
     r"|відповіді|ключ"
     r"|cevap(?:lar|[ ]anahtarı)|kunci[ ]jawaban|đáp[ ]án|参考答案|參考答案|答案|正解|解答|정답"
-    r"|해답)(?:[ ][\w'’]+){0,3}",
+    r"|해답)(?:[ ][\w'’]+){0,3}(?:[ ][-–—][ ].{1,40})?",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
@@ -411,6 +413,14 @@ def text_after(source: Source, label: Label, last: int) -> str:
 def is_answer_heading(block: Block) -> bool:
     """Returns whether a heading only announces the answer or contains it: `Answer`, `Answer: D`."""
     return block.kind == "heading" and answer_in_heading(block.text) is not None
+
+
+_EXPLANATION_HEADING = re.compile(rf"\W*(?:{_EXPLANATION})\W*", re.IGNORECASE)
+
+
+def is_explanation_heading(block: Block) -> bool:
+    """Returns whether a heading only announces an explanation: `Explanation`, `Erläuterung:`."""
+    return block.kind == "heading" and _EXPLANATION_HEADING.fullmatch(plain(block.text)) is not None
 
 
 def answer_in_heading(heading: str) -> str | None:

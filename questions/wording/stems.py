@@ -115,6 +115,7 @@ _CHOOSE = re.compile(
     r"|scegli(?:ete|ere)?|seleziona(?:te|re)?) (?:l[aeo]s?|[ao]s?|el|une?|uma?|una|tou(?:te)?s|tod[ao]s|tutt[ei])\b"
     r"|wählen sie|wähle (?:die|alle|eine)\b|kreuze(?:n sie)?\b|(?:kies|selecteer) (?:het|de|één|alle)\b"
     r"|wybierz|zaznacz|wskaż|выберите|отметьте|виберіть|оберіть|позначте|seçiniz|işaretleyiniz|aşağıdakilerden hangi"
+    r"|\bhangi(?:si|leri)(?!\w)"
     r"|pilihlah|manakah di antara|chọn (?:đáp án|câu|một|tất cả|các)|nào (?:sau|dưới) đây"
     r"|选出|選出|选择(?:正确|一个|所有)"
     r"|選択しなさい|選びなさい|選択してください|選んでください|選択せよ|選べ|고르(?:시오|세요|십시오)|선택하(?:시오|세요|십시오)",
@@ -521,7 +522,7 @@ _PROGRAM_NAME = re.compile(
 """The name of a program that asks questions."""
 
 
-_TASK = re.compile(rf"[*_\W]{{0,6}}(?:{TASK_WORDS})[ ]?[#№]?[ ]?\d", re.IGNORECASE)
+_TASK = re.compile(rf"[*_\W]{{0,6}}(?:{TASK_WORDS})[ ]?[#№]?[ ]?(?:[A-Z][.-]?)?\d", re.IGNORECASE)
 
 
 def is_task(line: str) -> bool:

@@ -157,13 +157,23 @@ _HEADING_LINE = re.compile(r"^#{1,6}[ ].*$", re.MULTILINE)
 
 
 def _last_number(source: str) -> re.Match[str] | None:
-    """Returns the last line of a cell that has a number."""
+    """Returns the last line of a cell that has a number; None if it is an item in a list of questions, of which the
+    program below answers none."""
     at = 0
-    last: re.Match[str] | None = None
+    found: list[re.Match[str]] = []
     for line in source.split("\n"):
-        last = _NUMBERED.match(source, at, at + len(line)) or last
+        if one := _NUMBERED.match(source, at, at + len(line)):
+            found.append(one)
         at += len(line) + 1
-    return last
+    listed = [*reversed([*takewhile(_is_item, reversed(found))])]
+    counted = [one["number"] for one in listed] == [str(n) for n in range(1, len(listed) + 1)]
+    if len(listed) > 1 and counted and all(asks_or_demands(one["text"]) for one in listed):
+        return None
+    return found[-1] if found else None
+
+
+def _is_item(found: re.Match[str]) -> bool:
+    return not found["mark"] and not found["word"]
 
 
 def _programs_below(cells: list[tuple[str, str]], at: int) -> list[str]:

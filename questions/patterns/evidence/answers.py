@@ -11,7 +11,12 @@ from questions.patterns.evidence.runs import FEWEST, split_run
 from questions.patterns.options.marks import marks_one
 from questions.patterns.starts.start import begins_question
 from questions.wording.imperatives import asks_or_demands
-from questions.wording.labels import is_answer_heading, is_question_word, only_announces_question
+from questions.wording.labels import (
+    is_answer_heading,
+    is_explanation_heading,
+    is_question_word,
+    only_announces_question,
+)
 from questions.wording.stems import ends_asking, heading_asks, is_bold_question, question_line, reads_as_question
 
 if TYPE_CHECKING:
@@ -45,7 +50,11 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     members = {start for start in run if start.first in answered or start.number}
     # A label deep inside the text may be part of the prose; one right below the heading is not.
     sure = any(start.body and start.answer and start.body[0].first == start.answer.first for start in answered.values())
-    keyed = {start for start in run if start.offers and not _titles_a_line(start) and not _lists_tasks(document, start)}
+    keyed = {
+        start
+        for start in run
+        if start.offers and not (_titles_a_line(start) or _lists_tasks(document, start) or _ends_exam(start))
+    }
     if sure or (answered and len(answered) * 2 >= len(members)):
         keyed |= members
     return Verdict(tuple(start for start in run if start in keyed))
@@ -53,6 +62,21 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
 
 _RARE = 10
 """How many headings a document has for each topic with a solution, so that these are not questions."""
+
+
+_END = re.compile(
+    r"\W{0,9}(?:(?:end|conclusion)[ ]of[ ](?:the[ ])?(?:exam|test|quiz|paper|mock exam|question(?:s|naire))"
+    r"|fin[ ](?:de l['’]examen|du (?:qcm|test|quiz)|del (?:examen|test|cuestionario))"
+    r"|fim d[ao] (?:prova|teste|simulado)"
+    r"|ende der (?:klausur|prüfung|fragen)|fine (?:del test|dell['’]esame|del quiz)|конец (?:теста|экзамена)"
+    r"|试卷结束|考试结束|試験終了)\W{0,9}",
+    re.IGNORECASE,
+)
+
+
+def _ends_exam(start: Start) -> bool:
+    """Returns whether a heading only says that an exam ends; a scale of grades with letters may be below it."""
+    return not (start.number or start.asks) and _END.fullmatch(start.stem.text) is not None
 
 
 def _lists_tasks(document: Document, start: Start) -> bool:
@@ -81,7 +105,18 @@ _FIRST_OPTION = re.compile(
 def _is_answered(document: Document, start: Start) -> bool:
     if start.block is None or is_answer_heading(start.block) or start.answer is None:
         return False
+    if _is_explained(start):
+        return False
     return not _holds_others(document, start) and not _states_a_problem(start)
+
+
+def _is_explained(start: Start) -> bool:
+    """Returns whether a heading that asks nothing is a topic of study text, with a heading such as `Explanation` below
+    it."""
+    if start.asks or start.number or start.stem.labeled or start.answer is None:
+        return False
+    line = start.answer.first
+    return any(one.kind == "heading" and one.first == line and is_explanation_heading(one) for one in start.body)
 
 
 _DIAGNOSIS = re.compile(

@@ -22,6 +22,7 @@ from questions.patterns.evidence.runs import (
     without_recurring,
 )
 from questions.wording.imperatives import asks_or_demands, sets_task
+from questions.wording.labels import announces_only_questions
 from questions.wording.stems import (
     asks_for_questions,
     demands,
@@ -59,7 +60,7 @@ def judge_asking(document: Document, kind: Kind, run: list[Start], known: tuple[
 
 
 def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdict:
-    if len(run) == 1 and run[0].depth == 1 and _told_by_title(document, run[0]):
+    if len(run) == 1 and run[0].depth == 1 and (_told_by_title(document, run[0]) or _titles_others(run[0])):
         return Verdict()
     numbered = [start for start in run if start.number]
     if numbered and sum(start.asks for start in numbered) * 2 > len(numbered):
@@ -145,6 +146,13 @@ def _told_by_title(document: Document, start: Start) -> bool:
     return first is not None and first.first == start.first and asks_for_questions((start.stem.text,))
 
 
+def _titles_others(start: Start) -> bool:
+    """Returns whether a heading without a question mark is the title of headings that end with one."""
+    asking = sum(block.kind == "heading" and ends_asking(block.text) for block in start.body)
+    return asking >= _FEWEST_BELOW and not ends_asking(start.stem.text)
+
+
+_FEWEST_BELOW = 2
 _TAG = re.compile(r"\[[^\[\]\n]{1,30}\][ ]+\S")
 _TAGGED = 4
 """Fewest headings with a subject in brackets. Most of them must ask."""
@@ -198,8 +206,13 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     run = _without_remarks(run)
     items = [start for start in run if not is_only_link(start)]
     asking = {start for start in items if start.asks or is_headed(start)}
+    over = run[0].headings[-1].text if run[0].headings else ""
+    if ends_asking(over) and not any(map(_demands_or_ends_asking, asking)):
+        # Steps in the answer to the heading.
+        return Verdict()
     answered = [start for start in asking if start.text]
-    if len(asking) * 2 <= len(run) or not (answered or len(asking) >= FEWEST["item"]):
+    few = _SECTION if _are_all_of_a_section(run, asking) else FEWEST["item"]
+    if len(asking) * 2 <= len(run) or not (answered or len(asking) >= few):
         return Verdict()
     if not answered and _TELLS_HOW.fullmatch(_filled_above(document, run[0].first)):
         return Verdict()
@@ -214,6 +227,18 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     told_apart = _statements(document, run, asking)
     read = {start for start in items if start in asking or not _is_courtesy(start, run)}
     return split_run(run, read - told_apart)
+
+
+_SECTION = 2
+"""Fewest items without answers under a heading such as `Review questions`, each with a question mark."""
+
+
+def _are_all_of_a_section(run: list[Start], asking: set[Start]) -> bool:
+    """Returns whether numbered items under a heading that announces nothing but questions all end with one."""
+    heading = run[0].headings[-1] if run[0].headings else None
+    if heading is None or len(asking) != len(run) or not announces_only_questions(heading):
+        return False
+    return all(start.number and ends_asking(start.stem.text) for start in run)
 
 
 _TELLS_HOW = re.compile(

@@ -176,7 +176,7 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
         return Verdict()
     told = is_told(document, run) or (kind == "heading" and _is_named_for_questions(document))
-    if not (told or _is_counted(run) or _lists_topics(document, run)):
+    if not (told or _is_counted(run) or _lists_topics(document, run) or _are_as_many_as_announced(document, run)):
         return Verdict()
     numbered = [start for start in run if start.number and not is_only_link(start)]
     lines = sum(start.end - start.first + 1 for start in numbered)
@@ -240,6 +240,27 @@ def _lists_topics(document: Document, run: list[Start]) -> bool:
     told = len(title) <= _LONGEST_TITLE and "](" not in title and asks_for_questions((title,))
     asking = sum(_QUESTION_MARK.search(start.stem.text) is not None for start in run)
     return told and asking * _FEWEST_TOPICS >= len(run)
+
+
+def _are_as_many_as_announced(document: Document, run: list[Start]) -> bool:
+    """Returns whether numbered headings are exactly as many as the text above them says there are questions: `the 15
+    interview questions`."""
+    numbers = [int(start.number) for start in run if is_count(start.number)]
+    if run[0].kind != "heading" or numbers != [*range(1, len(run) + 1)]:
+        return False
+    above = document.source.text(1, min(run[0].first - 1, _LINES_ABOVE))[:_LONGEST_ABOVE]
+    return any(int(found["count"]) == len(run) for found in _COUNT_OF_QUESTIONS.finditer(above))
+
+
+_LINES_ABOVE = 60
+"""Lines at the start of a document that may say so."""
+_LONGEST_ABOVE = 2000
+"""Length of the text above the first heading that may say how many questions there are, characters."""
+_COUNT_OF_QUESTIONS = re.compile(
+    r"(?<!\w)(?P<count>\d{1,3})[ ](?:[\w+#/.-]{1,20}[ ]){0,3}?"
+    r"(?:questions|preguntas|perguntas|fragen|domande|vragen|pytań|вопросов|soru|pertanyaan|câu hỏi)(?!\w)",
+    re.IGNORECASE,
+)
 
 
 _QUESTION_MARK = re.compile(r"[?？؟]")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from questions.patterns.options.keys import key_of
 from questions.patterns.options.search import FoundOption
 from questions.patterns.tables import answer_in_row
 from questions.source import Finding, trim
-from questions.wording.labels import announces_keys, is_placeholder, label_of
+from questions.wording.labels import ANSWER_WORDS, announces_keys, is_placeholder, label_of
 from questions.wording.stems import ends_asking, question_line
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _ENTRY = re.compile(
     r"[ ]{0,3}(?:[-*+|][ ]+)?(?:\*\*|__)?(?:q(?:uestion)?[ ]?|问题|题|№)?(?P<number>\d{1,4})(?:\*\*|__)?"
-    r"(?:[ ]?(?:[.):：、．）]|-|–|—|→|=)|[ ]{0,30}\|)(?:\*\*|__)?[ ]*(?P<text>\S.*)",
+    r"(?:[ ]?(?:[.):：、．）]|-|–|—|→|=)|[ ]{0,30}\|)(?:\*\*|__)?[ ]*"
+    rf"(?:(?:{ANSWER_WORDS})[ ]+(?=[A-J](?:\*\*|__|[ ]?[-–—.:,]|[ ]*$)))?(?P<text>\S.*)",
     re.IGNORECASE,
 )
 _PAIR = re.compile(
@@ -193,8 +195,11 @@ def with_keys(
     found = list(questions)
     titles = list(_titles_above(document, [question.place.line for question in questions]))
     findings: list[Finding] = []
-    before = 0
+    before, last = 0, 0
+    lines = [question.place.line for question in found]
     for one in lists:
+        # Two lists that follow each other are about the same questions.
+        before = last if bisect_left(lines, one.first) > bisect_left(lines, last) else before
         scope: dict[str, list[int]] = {}
         for index, question in enumerate(found):
             if before < question.place.line < one.first and question.number:
@@ -207,7 +212,7 @@ def with_keys(
                 found[places[0]] = _answered(found[places[0]], text)
             else:
                 findings.append(_unused(document, line, number, len(places)))
-        before = one.last
+        last = one.last
     return found, findings
 
 

@@ -16,6 +16,7 @@ from questions.patterns.options.search import (
     FoundOption,
     OptionMark,
     OptionRun,
+    are_truths,
     begins_with_box,
 )
 from questions.source import trim
@@ -42,6 +43,8 @@ _MOST = 10
 _FEWEST = 5
 _FEWEST_SIGNED = 3
 _FEWEST_MARKED = 4
+_FEWEST_CHOSEN = 8
+"""Fewest lists that are options without a mark, most of them below what asks to choose."""
 _FEWEST_TOLD = 2
 """Fewest lists with a sign or a word such as `(correct)` behind some of their items, and no other mark."""
 _FEWEST_ALIKE = 3
@@ -189,6 +192,21 @@ def lists_tell_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts:
     return told > 0 and (either > 0 or told >= _FEWEST_SIGNED)
 
 
+def lists_are_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
+    """Returns whether all lists below the questions of a document are options without a key: nearly every question has
+    one, at least half of these ask to choose from it or can only be true or false, and no item is marked."""
+    runs = [one[0] for one in found if one and one[0].kind == "bullet"]
+    if len(runs) < _FEWEST_CHOSEN or len(runs) < _REGULAR * len(found):
+        return False
+    if any(option.marked or option.signed for run in runs for option in run.options):
+        return False
+    choosing = sum(
+        one is not None and (asks_to_choose(asked) or (len(one[0].options) == 2 and are_truths(one[0])))
+        for one, asked in zip(found, prompts, strict=True)
+    )
+    return choosing * 2 >= len(runs)
+
+
 def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     """Returns whether the lists below the questions of a document are options, not answers.
 
@@ -295,6 +313,8 @@ def numbers_offer(found: Sequence[OptionRun | None], prompts: Sequence[str]) -> 
         return False
     if sum(asks_to_choose(asked) for _, asked in listed) * 2 >= len(listed):
         return True
+    if sum(_tells_one(run) for run, _ in listed) >= _REGULAR * len(listed):
+        return True
     texts = [option.text for run, _ in listed for option in run.options]
     count, times = Counter(len(run.options) for run, _ in listed).most_common(1)[0]
     regular = 3 <= count <= 6 and len(listed) >= _FEWEST and times >= _REGULAR * len(listed)
@@ -306,6 +326,35 @@ def _are_short(texts: Sequence[str]) -> bool:
     """Returns whether most texts are words or phrases, and no sentences or terms with their meaning."""
     sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
     return median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
+
+
+def _tells_one(run: OptionRun) -> bool:
+    """Returns whether a word such as `(correct)` is behind the first line of exactly one option."""
+    return sum(_without_told(option.text) is not None for option in run.options) == 1
+
+
+def _without_told(text: str) -> str | None:
+    """Returns the text of an option without the word behind its first line that tells it is right; None if there is no
+    such word."""
+    first, mark, below = text.partition("\n")
+    if len(first) > _LONGEST_TOLD:
+        return None
+    said = RIGHT_AFTER.sub("", f" {first}").strip()
+    return trim(f"{said}{mark}{below}") if said != first.strip() else None
+
+
+_LONGEST_TOLD = 400
+"""Length of the first line of an option that may say so, characters."""
+
+
+def with_told_option(run: OptionRun) -> OptionRun:
+    """Returns numbered options with the only one marked that a word such as `(correct)` tells to be right."""
+    if not _tells_one(run):
+        return run
+    shown = [(option, _without_told(option.text)) for option in run.options]
+    return replace(
+        run, options=tuple(one if text is None else one._replace(text=text, marked=True) for one, text in shown)
+    )
 
 
 _AFTER = re.compile(r"(?<=\S)[ \t]+(?:X|x|[(\[][xX][)\]])[ \t]*$")

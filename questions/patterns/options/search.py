@@ -253,11 +253,12 @@ def _bare_letters(lines: list[str], first: int, fence: str = "") -> OptionRun | 
 
 
 def bullets_in(lines: list[str]) -> OptionRun | None:
-    """Returns two or more bullets of one line each at the end of the lines."""
+    """Returns two or more bullets of one line each at the end of the lines, also with blank lines between them."""
     end = len(lines)
-    start = end
-    while start and (found := _BULLET.fullmatch(lines[start - 1])):
-        start -= 1
+    start = at = end
+    while at and (not lines[at - 1].strip() or _BULLET.fullmatch(lines[at - 1])):
+        at -= 1
+        start = at if lines[at].strip() else start
     texts = [found["rest"] for line in lines[start:end] if (found := _BULLET.fullmatch(line))]
     if not 2 <= len(texts) <= 10:
         return None

@@ -19,6 +19,7 @@ from questions.patterns.starts.lines import escapes_numbers, find_lines
 from questions.patterns.starts.start import Kind, Start
 from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import (
+    END_OF_QUESTION,
     is_answer_summary,
     is_question_heading,
     is_question_word,
@@ -84,7 +85,7 @@ def _labels(document: Document) -> Iterator[Start]:
         for place, following in zip(places, [*places[1:], len(asked)], strict=False):
             label = asked[place]
             end = _first_of(document, asked[following]) - 1 if following < len(asked) else body[-1].last
-            within = without_separators(_between(body, label.line, end))
+            within = without_separators(_up_to_end(_between(body, label.line, end)))
             if following == len(asked) and place != places[0]:
                 within = _up_to_new_section(within, body, asked[places[0]].line, label.line)
             heading = section.heading if section and alone and _right_below(document, section, label) else None
@@ -105,6 +106,12 @@ def _labels(document: Document) -> Iterator[Start]:
                 label=label,
                 document=document,
             )
+
+
+def _up_to_end(within: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Returns the blocks of a labeled question up to the line that ends it."""
+    ends = [at for at, block in enumerate(within) if block.kind == "html" and block.text.strip() == END_OF_QUESTION]
+    return within[: ends[0]] if ends else within
 
 
 def _up_to_new_section(within: tuple[Block, ...], body: tuple[Block, ...], first: int, last: int) -> tuple[Block, ...]:

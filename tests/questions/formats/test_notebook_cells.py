@@ -125,3 +125,24 @@ def test_numbered_sections_of_a_tutorial_are_no_tasks() -> None:
     for n, title in enumerate(("Load the data of the images", "Train the model", "Plot the loss of each epoch"), 1):
         cells += [("markdown", f"## {n}. {title}"), ("code", f"step({n})")]
     assert read_bank(notebook(*cells), name="training.ipynb").bank.questions == ()
+
+
+def test_a_list_of_questions_between_programs_is_not_answered_by_the_next_one() -> None:
+    steps = ("Explore the data", "Setup of x", "Impurity", "Depth")
+    cells = [
+        cell
+        for n, step in enumerate(steps, 1)
+        for cell in (
+            ("markdown", f"## {n}) {step}"),
+            ("code", f"x = {n}"),
+            (
+                "markdown",
+                f"### Review questions\n1. What does point {n} show?\n2. What does {step} cost?\n\n**Your answers:**",
+            ),
+        )
+    ]
+    found = read_bank(notebook(*cells), name="tree_assignment.ipynb").bank.questions
+    assert [one.prompt for one in found] == [
+        asked for n, step in enumerate(steps, 1) for asked in (f"What does point {n} show?", f"What does {step} cost?")
+    ]
+    assert not any(one.answered for one in found)

@@ -80,3 +80,15 @@ def test_keys_that_end_a_document_need_no_title(keys: str) -> None:
 )
 def test_other_numbered_letters_at_the_end_are_no_keys(text: str) -> None:
     assert read_bank(text, name="d.md").source.lines == tuple(text.split("\n"))
+
+
+def test_keys_with_a_word_before_each_letter_in_two_lists_that_follow_each_other() -> None:
+    questions = "".join(
+        f"## Question {n}\n\nQue fait l'appel {n} ?\n\nA) copie\n\nB) partage\n\n" for n in (1, 2, 3, 4)
+    )
+    keys = "\n\n".join(f"**Question {n} : Réponse {'BAAB'[n - 1]}** - Il le fait." for n in (1, 2))
+    more = "\n\n".join(f"**Question {n} : Réponse {'BAAB'[n - 1]}** - Il le fait." for n in (3, 4))
+    lists = f"## Réponses - Module 3 (1/2)\n\n{keys}\n\n## Réponses - Module 3 (2/2)\n\n{more}\n"
+    found = read_bank(f"# QCM\n\n{questions}{lists}", name="qcm.md").bank.questions
+    right = [[option.id for option in one.options if option.right] for one in found]
+    assert right == [["b"], ["a"], ["a"], ["b"]]

@@ -55,3 +55,28 @@ def test_letters_that_are_no_pairs_are_no_labels(text: str) -> None:
 def test_letters_in_a_program_stay_as_they_are() -> None:
     questions = read(cards("S:", "C:") + "\nS: What is printed?\nC:\n```\nS: 1\nC: 2\n```\n").bank.questions
     assert questions[-1].answer == "```\nS: 1\nC: 2\n```"
+
+
+def test_letters_in_bullets_of_a_bullet_that_only_numbers() -> None:
+    text = "# Lista\n\n" + "".join(
+        f"- Q_{n}\n    - P : Sobre a visão {n}, é correto afirmar que\n    - R : Ela compartilha {n}.\n"
+        for n in (1, 2, 3)
+    )
+    found = read_bank(text, name="lista.md").bank.questions
+    assert [(one.prompt, one.answer) for one in found] == [
+        (f"Sobre a visão {n}, é correto afirmar que", f"Ela compartilha {n}.") for n in (1, 2, 3)
+    ]
+
+
+def test_questions_without_their_letter_between_others() -> None:
+    text = (
+        "F: Was teilt eine Sicht?\n\nA:\n\nIhren Speicher.\n\nF: Was kopiert ein Klon?\n\nA:\n\nDie Daten.\n\n"
+        "Wie misst man das? Nennen Sie zwei Wege.\n\nA:\n\nMit der Uhr.\n\nF: Was kostet es?\n\nA: Zeit.\n"
+    )
+    found = read_bank(text, name="fragen.md").bank.questions
+    assert [(one.prompt, one.answer) for one in found] == [
+        ("Was teilt eine Sicht?", "Ihren Speicher."),
+        ("Was kopiert ein Klon?", "Die Daten."),
+        ("Wie misst man das? Nennen Sie zwei Wege.", "Mit der Uhr."),
+        ("Was kostet es?", "Zeit."),
+    ]
