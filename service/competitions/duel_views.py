@@ -114,7 +114,7 @@ async def build_review(session: AsyncSession, duel: Duel, caller: Caller, now: d
         key = None if secret else build_answer_key(version, str(QuestionRef("duel", asked.id)))
         turn = given.get(asked.id)
         answer = AnswerInput.from_stored(turn.given) if turn and turn.given is not None else None
-        answers.append(DuelAnswer(key=key, given=answer, correct=turn is not None and turn.correct))
+        answers.append(DuelAnswer(key=key, given=answer, correct=not secret and turn is not None and turn.correct))
     return DuelReview(duel=view, answers=tuple(answers))
 
 

@@ -87,7 +87,7 @@ async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
         **await _deeds(session, member.id),
         "answers": await _answers(session, member.id, secret),
         "points": await _points(session, member.id),
-        "sprints": await _sprints(session, member.id),
+        "sprints": await _sprints(session, member.id, secret),
         "measurements": await _measurements(session, member.id),
         "credits_given": [
             {"question": key, "credit": row.credit, "by_peer": row.by_peer, "at": row.at.isoformat()}
@@ -99,7 +99,7 @@ async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
             if key not in secret
         ],
         "notifications": await _notifications(session, member.id),
-        "duels": await _duels(session, member.id),
+        "duels": await _duels(session, member.id, secret),
         "duel_list": await _duel_list(session, member.id),
         "tournaments": await _tournaments(session, member.id),
         "ratings": [
@@ -132,14 +132,14 @@ async def _points(session: AsyncSession, member_id: int) -> list[dict[str, Any]]
     ]
 
 
-async def _sprints(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
+async def _sprints(session: AsyncSession, member_id: int, secret: frozenset[str]) -> list[dict[str, Any]]:
     return [
         {
             "question": key,
             "given": row.given,
             "at": row.at.isoformat(),
-            "credit": row.credit,
-            "points": row.points,
+            "credit": None if key in secret else row.credit,
+            "points": None if key in secret else row.points,
         }
         for row, key in await sprints.list_member_answers(session, member_id)
     ]
@@ -236,7 +236,7 @@ async def _notifications(session: AsyncSession, member_id: int) -> dict[str, boo
     return {"reminders": setting.reminders, "results": setting.results} if setting else {}
 
 
-async def _duels(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
+async def _duels(session: AsyncSession, member_id: int, secret: frozenset[str]) -> list[dict[str, Any]]:
     return [
         {
             "duel": duel.id,
@@ -245,7 +245,9 @@ async def _duels(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
             "at": turn.shown_at.isoformat(),
             "seconds": (turn.answered_at - turn.shown_at).total_seconds() if turn.answered_at else None,
             # What is right stays secret until the end.
-            "verdict": ("accepted" if turn.correct else "wrong") if duel.state == "over" else None,
+            "verdict": ("accepted" if turn.correct else "wrong")
+            if duel.state == "over" and key not in secret
+            else None,
         }
         for duel, turn, key in await duels.list_own_turns(session, member_id)
     ]

@@ -240,6 +240,7 @@ class DuelAnswer(Model):
     given: AnswerInput | None
     """None if the reader did not answer in time."""
     correct: bool = False
+    """False also while the key is secret."""
 
 
 class DuelTurn(Model):

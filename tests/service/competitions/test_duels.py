@@ -196,6 +196,9 @@ async def test_a_question_of_an_open_round_is_neither_drawn_nor_revealed(players
     await players.plays("Bo", duel, [RIGHT] * QUESTIONS)
     review = await players.client.duel_show(players.ada, duel)
     assert [answer.key is None for answer in review.answers].count(True) == 1
+    assert [answer.correct for answer in review.answers].count(True) == QUESTIONS - 1, "nor whether it was right"
+    export = (await players.client.privacy(players.ada, "export", "export")).export
+    assert export.count('"verdict": "accepted"') == QUESTIONS - 1
     refusal = await players.refused(players.client.duel_rematch(players.ada, DAILY, players.event(), duel))
     assert refusal == DuelRefused(why="too few questions", count=QUESTIONS)
 

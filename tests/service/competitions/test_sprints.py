@@ -409,6 +409,27 @@ async def test_a_members_answers_are_exported_and_forgotten(scene: SprintScene) 
     assert named and "Ada" not in json.dumps(named)
 
 
+async def test_an_export_says_nothing_of_an_answer_whose_question_a_round_asks(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    await scene.answers(await scene.asks(), "a")
+    await scene.reveals()
+    await scene.ends()
+
+    async def exported(event: str) -> list[tuple[object, object]]:
+        kept = json.loads((await scene.daily.client.privacy(scene.daily.who("Ada"), event, "export")).export)
+        return [(row["credit"], row["points"] is not None) for row in kept["sprints"]]
+
+    assert await exported("before") == [(1, True)]
+    await scene.daily.schedule()
+    scene.clock.advance(hours=1)
+    await scene.daily.ticked()
+    assert await exported("while it is open") == [(None, False)]
+    scene.clock.advance(hours=8)
+    await scene.daily.ticked()
+    assert await exported("after") == [(1, True)]
+
+
 async def test_forgetting_in_the_middle_withdraws_the_answer(scene: SprintScene) -> None:
     await scene.bank(1)
     await scene.starts(1)
