@@ -8,6 +8,7 @@ several; right options begin with `+`, wrong ones with `-`.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 NAME = "amc-txt"
 
 _QUESTION = re.compile(
-    r"\*{1,2}(?P<notes>(?:\[[^\[\]]{0,200}\]|<[^<>]{0,200}>|\{[^{}]{0,200}\})*)[ \t]*(?P<text>[^\s*()].*)"
+    r"=?\*{1,2}(?P<notes>(?:\[[^\[\]]{0,200}\]|<[^<>]{0,200}>|\{[^{}]{0,200}\})*)[ \t]*(?P<text>[^\s*()].*)"
 )
-_OPTION = re.compile(r"(?P<sign>[+-])(?:\{[^{}]{0,80}\})?[ \t]+(?P<text>\S.*)")
+_OPTION = re.compile(r"(?P<sign>[+-])(?:\{[^{}]{0,80}\})?[ \t]*(?P<text>[^\s+-].*|[+-]\S.*)")
+_LISTED = re.compile(r"(?P<sign>[+-])=[ \t]*(?P<list>\[.*\])")
+"""Several options in a list."""
 _GROUP = re.compile(r"\*[()].*")
 _COMMENT = re.compile(r"[ \t]*#(?:[ \t].*)?")
 _HEADER = re.compile(r"[A-Z][A-Za-z]{1,40}:.*")
@@ -98,6 +101,15 @@ def _program(code: Sequence[str]) -> list[str]:
     return ["", "```", text, "```", ""] if text.strip() else []
 
 
+def _texts_in(written: str) -> list[str]:
+    """Returns the texts of a list; the list as it is where it is more than that, such as a loop of a program."""
+    try:
+        texts = json.loads(written)
+    except (ValueError, RecursionError):
+        return [written]
+    return texts if all(isinstance(one, str) and one.strip() for one in texts) else [written]
+
+
 def _questions(source: Source) -> Iterator[_Asked]:
     current: _Asked | None = None
     for number, line in enumerate(source.lines, 1):
@@ -110,6 +122,8 @@ def _questions(source: Source) -> Iterator[_Asked]:
             current = _Asked(number, [found["text"]], group["name"].replace("_", " ") if group else "")
         elif current is None:
             continue
+        elif listed := _LISTED.fullmatch(line.rstrip()):
+            current.options += [(listed["sign"] == "+", [text]) for text in _texts_in(listed["list"])]
         elif option := _OPTION.fullmatch(line.rstrip()):
             current.options.append((option["sign"] == "+", [option["text"]]))
         elif current.options and line.strip():

@@ -315,12 +315,28 @@ def _without_kinds(data: Any) -> Any:
         return {name: None if _is_kind(one) else _without_kinds(one) for name, one in data.items()}
     if not isinstance(data, list):
         return data
-    pairs = [(one[0], one[1]) for one in data if isinstance(one, list) and len(one) == 2 and _is_kind(one[0])]
-    if 0 < len(pairs) == len(data) and all(isinstance(text, str) and not _is_kind(text) for _, text in pairs):
-        return joined([(kind.rpartition(".")[2], text) for kind, text in pairs])
+    if parts := _parts([data] if data and _is_kind(data[0]) else data):
+        return joined(parts)
     if any(map(_is_kind, data)):
         raise ValueError("a constant in a list")
     return [_without_kinds(one) for one in data]
+
+
+def _parts(data: list[Any]) -> list[tuple[str, str]]:
+    """Returns the parts of a text with their kinds: `[Kind.TEXT, "…"]`, `[Kind.BREAK]`, or `[Kind.TABLE, {…}]`, whose
+    data is a program; empty for another list."""
+    parts: list[tuple[str, str]] = []
+    for one in data:
+        match one:
+            case [str(kind)] if _is_kind(kind):
+                parts.append(("break", "\n"))
+            case [str(kind), str(text)] if _is_kind(kind) and not _is_kind(text):
+                parts.append((kind.rpartition(".")[2], text))
+            case [str(kind), dict() | list() as value] if _is_kind(kind):
+                parts.append(("code block", json.dumps(_without_kinds(value), ensure_ascii=False, indent=1)))
+            case _:
+                return []
+    return parts if any(text.strip() for _, text in parts) else []
 
 
 def _is_kind(value: Any) -> bool:

@@ -401,13 +401,15 @@ _NUMBERED = ("question number", "question no", "question type")
 
 
 def _is_task(asked: str, unknown: dict[str, Any]) -> bool:
-    """Returns whether a text asks or sets a task in a line, and a field beside it says that it is a question."""
-    lines = [_PART.sub("", line.strip(), count=1) for line in asked.split("\n")]
-    asks = any(ends_asking(line) or demands(line) or sets_task(line) for line in lines)
-    return asks and not unknown.keys().isdisjoint(_NUMBERED)
+    """Returns whether a sentence of a text asks or sets a task, and a field beside it says that it is a question."""
+    if unknown.keys().isdisjoint(_NUMBERED):
+        return False
+    lines = [_PART.sub("", line.strip(), count=1) for line in _SENTENCE.split(asked)]
+    return any(ends_asking(line) or demands(line) or sets_task(line) for line in lines)
 
 
-_PART = re.compile(r"[(]?(?:[A-Ha-h]|\d{1,3})[.)][ ]{1,9}")
+_SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
+_PART = re.compile(r"[(]?(?:[A-Ha-h]|[ivx]{1,4}|\d{1,3})[.)][ ]{1,9}")
 
 
 def _only_titles(values: dict[str, Any], described: object) -> bool:

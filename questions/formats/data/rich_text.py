@@ -31,14 +31,17 @@ def joined_parts(value: Any) -> str | None:
 
 def joined(parts: Sequence[tuple[str, str]]) -> str:
     """Returns one text of parts with their kinds, such as `TEXT`, `INLINE_CODE` and `code`."""
-    said = [_shown(spelled(kind), text) for kind, text in parts if text.strip()]
-    blocks: list[str] = []
-    for text in said:
-        if text.startswith("```") or not blocks or blocks[-1].startswith("```"):
-            blocks.append(text)
+    blocks = [""]
+    for kind, text in parts:
+        shown = _shown(spelled(kind), text)
+        if not text.strip():
+            # A break ends a paragraph.
+            blocks += [""] * ("\n" in text)
+        elif shown.startswith("```"):
+            blocks += [shown, ""]
         else:
-            blocks[-1] = _NO_SPACE.sub("", f"{blocks[-1].rstrip()} {text.lstrip()}")
-    return "\n\n".join(text.strip() for text in blocks)
+            blocks[-1] = _NO_SPACE.sub("", f"{blocks[-1].rstrip()} {shown.lstrip()}")
+    return "\n\n".join(text.strip() for text in blocks if text.strip())
 
 
 def _shown(kind: str, text: str) -> str:

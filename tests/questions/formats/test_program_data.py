@@ -155,6 +155,14 @@ def test_texts_in_parts_with_constants_for_their_kinds() -> None:
     ]
 
 
+def test_breaks_and_data_among_the_parts_of_a_text() -> None:
+    parts = "[Kind.TEXT, 'Given these:'], [Kind.BREAK], [Kind.TABLE, { a: 1 }], [Kind.TEXT, 'Which call copies?']"
+    text = f"const quiz = [{{ question: [{parts}], options: ['view', [Kind.CODE, 'clone']], answer: 'view' }}];"
+    assert read_as("a.js", text) == [
+        'Given these:\n\n```\n{\n "a": 1\n}\n```\n\nWhich call copies? | + view | - `clone`'
+    ]
+
+
 def test_texts_in_parts_in_data() -> None:
     parts = '[{"type": "text", "value": "What is"}, {"type": "code", "value": "x.T"}, {"type": "text", "value": "?"}]'
     text = f'[{{"question": {parts}, "options": ["a view", "a copy"], "answer": "a view"}}]'
