@@ -105,8 +105,8 @@ _PLAN: Final = (
     Argument("at", TIME, "Time of day, in the schedule's zone."),
     Argument("days", WEEKDAYS, "Weekdays."),
     Argument("zone", ZONE, "Time zone."),
-    Argument("every", EVERY, "Only every so many days, such as 3.", named=True),
-    Argument("first", DATE, "The day from which `every` counts; else the next one.", named=True),
+    Argument("every", EVERY, "A question every this many days, such as 3.", named=True),
+    Argument("first", DATE, "The day from which `every` counts (default: the next one).", named=True),
     Argument("month-days", MONTH_DAYS, "Only these days of the month; `last` is the last.", named=True),
     Argument("open", DURATION, "How long a round stays open.", named=True),
     Argument("level", LEVELS, "Only these levels.", named=True),
@@ -116,7 +116,7 @@ _PLAN: Final = (
     Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
     Argument("confidence", SWITCH, "Whether members say how sure they are, for points.", named=True),
     Argument("measure", SWITCH, "Whether code that passed is measured: time and memory.", named=True),
-    Argument("contestant", SWITCH, "Whether a model answers too, unranked, if the operator named one.", named=True),
+    Argument("contestant", SWITCH, "Whether a model answers too, unranked, if the operator set one up.", named=True),
     Argument("variants", SWITCH, "Whether each member gets their own variant of a family.", named=True),
     Argument("ping", ROLE, "Role (Discord), or id of a user group (Slack), that a question notifies.", named=True),
     Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
@@ -130,7 +130,7 @@ _BANK: Final = Argument("name", BANK, "Name of the bank.", required=True)
 _CODE: Final = Argument("code", CODE, "The code from the other chat; without it you get one.")
 _REPORT: Final = Argument("report", NUMBER, "Number of the report.", required=True)
 _REASON: Final = Argument("reason", REST, "What to tell the member who reported it; without it, a form asks.")
-_ROLE: Final = Argument("role", ROLE, "The role, or `none`; without it, the present one.")
+_ROLE: Final = Argument("role", ROLE, "The role, or `none`; without it, the current one.")
 _MEMBER: Final = Argument("name", PERSON, "Name of the member, as the board shows it.", required=True)
 
 COMMANDS: Final[tuple[Spec, ...]] = (
@@ -146,8 +146,8 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz("run", "Run a snippet of Python with torch.", Argument("code", REST, "The program.")),
     _quiz(
         "board",
-        "Who has gathered the most points.",
-        Argument("period", PERIOD, "day, week, month, season or ever; else week."),
+        "Who has the most points.",
+        Argument("period", PERIOD, "day, week, month, season or ever (default: week)."),
         Argument("topic", WORD, "Only this topic."),
         Argument(
             "contest",
@@ -159,7 +159,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz(
         "speed",
         "Time and memory of the latest code that was measured.",
-        Argument("by", MEASURE, "time or memory; else time."),
+        Argument("by", MEASURE, "time or memory (default: time)."),
     ),
     _quiz(
         "duel",
@@ -170,7 +170,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz(
         "tournament",
         "The tournament: teams, table, joining and leaving.",
-        Argument("action", TOURNAMENT, "see, join, leave, or pick for captains; else see."),
+        Argument("action", TOURNAMENT, "see, join, leave, or pick for captains (default: see)."),
         Argument("member", MEMBER, "Whom a captain picks."),
     ),
     _quiz("me", "Your points, streak, cards and weak topics."),
@@ -179,7 +179,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz(
         "report",
         "Say that a question is wrong.",
-        Argument("id", QUESTION, "Id of the question; else today's."),
+        Argument("id", QUESTION, "Id of the question (default: today's)."),
         Argument("text", REST, "What is wrong."),
     ),
     _quiz(
@@ -192,13 +192,13 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz(
         "notify",
         "Private messages: reminders and your results.",
-        Argument("what", NOTIFICATION, "reminders or results; else your settings."),
-        Argument("switch", SWITCH, "on or off; else on."),
+        Argument("what", NOTIFICATION, "reminders or results; without it, your settings."),
+        Argument("switch", SWITCH, "on or off (default: on)."),
     ),
     _quiz(
         "privacy",
         "See, export, hide or delete your data.",
-        Argument("action", PRIVACY, "see, export, csv, hide, show or forget; else see."),
+        Argument("action", PRIVACY, "see, export, csv, hide, show or forget (default: see)."),
     ),
     _quiz("help", "This list, or more on one command.", Argument("command", REST, "A command.")),
     _admin("setup", "A first schedule here, in three clicks."),
@@ -213,13 +213,13 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         _SCHEDULE,
         Argument("date", DATE, "The day, such as 2026-03-02 or tomorrow.", required=True),
     ),
-    _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE, _CHANNEL),
+    _admin("schedule share", "Let a schedule post to this channel too.", _THIS_SCHEDULE, _CHANNEL),
     _admin("schedule unshare", "Stop a schedule from posting to this channel.", _THIS_SCHEDULE),
     _admin(
         "schedule preview",
         "The question that would come next, or on a day.",
         _SCHEDULE,
-        Argument("date", DATE, "The day, such as 2026-03-02 or friday; else the next one."),
+        Argument("date", DATE, "The day, such as 2026-03-02 or friday (default: the next one)."),
     ),
     _admin("schedule post-now", "Post today's question at once.", _SCHEDULE),
     _admin("schedule remove", "Remove a schedule; its rounds and points stay.", _THIS_SCHEDULE),
@@ -229,19 +229,19 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("topic", WORDS, "Only these topics."),
         Argument("level", LEVELS, "Only these levels."),
         Argument("kind", KINDS, "Only these kinds of question.", named=True),
-        Argument("closes-in", DURATION, "How long it stays open; else as on the schedule.", named=True),
-        Argument("question", QUESTION, "Id of the question to post; else one is chosen.", named=True),
+        Argument("closes-in", DURATION, "How long it stays open (default: as on the schedule).", named=True),
+        Argument("question", QUESTION, "Id of the question to post; without it, one is chosen.", named=True),
         _CHANNEL,
     ),
     _admin("close-now", "Close this channel's open round and reveal it."),
     _admin(
         "sprint start",
         "Start a live quiz in this channel, now or later.",
-        Argument("questions", NUMBER, "How many questions, 1 to 20; else 5."),
-        Argument("seconds", NUMBER, "Seconds for each question, 10 to 120; else 20."),
+        Argument("questions", NUMBER, "How many questions, 1 to 20 (default: 5)."),
+        Argument("seconds", NUMBER, "Seconds for each question, 10 to 120 (default: 20)."),
         Argument("topic", WORD, "Only this topic."),
-        Argument("at", TIME, "When it starts, such as 18:00, in the schedules' zone; else now.", named=True),
-        Argument("date", DATE, "The day, such as 2026-03-02 or friday; else when that time is next.", named=True),
+        Argument("at", TIME, "When it starts, such as 18:00, in the schedules' zone (default: now).", named=True),
+        Argument("date", DATE, "The day, such as 2026-03-02 or friday (default: when that time is next).", named=True),
     ),
     _admin("sprint cancel", "Cancel the next planned sprint of this channel."),
     _admin("sprint list", "The planned sprints."),
@@ -251,14 +251,14 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "tournament new",
         "Plan a tournament of teams, and let members join.",
         Argument("name", TITLE, "The name of the tournament.", required=True),
-        Argument("first", DATE, "Its first day, after today; else the next Monday.", named=True),
-        Argument("days", DAYS_BEFORE, "How many days, 1 to 31; else 7.", named=True),
-        Argument("teams", TEAMS, "random, captains (who pick) or chats (one team each); else random.", named=True),
-        Argument("count", NUMBER, "How many teams, 2 to 16, if they are random; else 2.", named=True),
-        Argument("form", FORM, "table (all meet every day) or bracket (winners advance); else table.", named=True),
-        Argument("best", NUMBER, "Most members of a team that count; else the smallest team's size.", named=True),
-        Argument("schedules", NUMBERS, "Whose daily rounds count; else those of this channel.", named=True),
-        Argument("late", SWITCH, "Whether members can join after the start; else on.", named=True),
+        Argument("first", DATE, "Its first day, after today (default: the next Monday).", named=True),
+        Argument("days", DAYS_BEFORE, "How many days, 1 to 31 (default: 7).", named=True),
+        Argument("teams", TEAMS, "random, captains (who pick) or chats (one team each) (default: random).", named=True),
+        Argument("count", NUMBER, "How many teams, 2 to 16, if they are random (default: 2).", named=True),
+        Argument("form", FORM, "table (all meet every day) or bracket (winners advance) (default: table).", named=True),
+        Argument("best", NUMBER, "Most members of a team that count (default: the smallest team's size).", named=True),
+        Argument("schedules", NUMBERS, "Whose daily rounds count (default: those of this channel).", named=True),
+        Argument("late", SWITCH, "Whether members can join after the start (default: on).", named=True),
         Argument("balance", BALANCE, "Teams are even by recent points, or by rating.", named=True),
     ),
     _admin(
@@ -284,15 +284,15 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),
     _admin(
         "bank approve",
-        "Have questions made from a document's own prose be asked.",
+        "Approve questions made from a document's own prose.",
         Argument("id", QUESTION, "Id of such a question, or `all` that wait."),
-        Argument("next", GENERATED, "What imports do with such from now on: `use`, `hold` or `none`."),
+        Argument("next", GENERATED, "What later imports do with them: `use`, `hold` or `none`."),
     ),
     _admin("bank low", "How many questions each schedule has left."),
     _admin(
         "bank stats",
         "How the questions did: which need work, or one of them.",
-        Argument("id", QUESTION, "A question's id; else the lists of the bank."),
+        Argument("id", QUESTION, "A question's id; without it, the lists of the bank."),
     ),
     _admin("review list", "Reported questions."),
     _admin("review show", "A report beside its question, with the key.", _REPORT),
@@ -301,14 +301,14 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin(
         "review suggestions",
         "Questions that members suggest.",
-        Argument("suggestion", NUMBER, "Number of the suggestion; else those that wait."),
+        Argument("suggestion", NUMBER, "Number of the suggestion; without it, those that wait."),
     ),
-    _admin("review here", "Have new reports shown in this channel."),
-    _admin("review me", "Have new reports sent to you, privately."),
+    _admin("review here", "Show new reports in this channel."),
+    _admin("review me", "Send new reports to you privately."),
     _admin(
         "digest",
         "Last week in numbers, also sent on Mondays.",
-        Argument("switch", SWITCH, "on or off: whether it is sent; else only shown."),
+        Argument("switch", SWITCH, "on or off: whether it is sent; without it, only shown."),
     ),
     _admin("review answers", "Open answers that wait for a credit."),
     _admin("review similarity", "Pairs whose wrong answers agree, and very fast answers."),
@@ -320,7 +320,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _admin(
         "member restore",
-        "Let a missed day break no streak.",
+        "Keep a missed day from breaking a streak.",
         _MEMBER,
         Argument("date", PAST_DAY, "The day, such as 2026-03-02 or yesterday.", required=True),
     ),
@@ -331,8 +331,8 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("points", NUMBER, "Points, such as 5 or -5.", required=True),
         Argument("reason", REST, "Why; everyone who reads the audit sees it.", required=True),
     ),
-    _admin("link", "Have two chats share one board.", _CODE),
-    _admin("audit", "What admins did lately."),
+    _admin("link", "Let two chats share one board.", _CODE),
+    _admin("audit", "What admins did recently."),
     _admin("doctor", "Check that everything works."),
     _admin("help", "This list, or more on one command.", Argument("command", REST, "A command.")),
 )

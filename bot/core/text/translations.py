@@ -91,21 +91,21 @@ _DESCRIPTIONS: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
         "Tempo e memória do último código medido.",
         "最後に計測したコードの時間とメモリです。",
     ),
-    "time or memory; else time.": (
+    "time or memory (default: time).": (
         "time (Zeit) oder memory (Speicher); sonst time.",
         "time (temps) ou memory (mémoire) ; sinon time.",
         "time (tiempo) o memory (memoria); si no, time.",
         "time (tempo) ou memory (memória); senão, time.",
         "time(時間)または memory(メモリ)。省略時は time。",
     ),
-    "Who has gathered the most points.": (
+    "Who has the most points.": (
         "Wer die meisten Punkte gesammelt hat.",
         "Qui a obtenu le plus de points.",
         "Quién ha reunido más puntos.",
         "Quem reuniu mais pontos.",
         "得点の多い順に表示します。",
     ),
-    "day, week, month, season or ever; else week.": (
+    "day, week, month, season or ever (default: week).": (
         "day, week, month, season oder ever; sonst week.",
         "day, week, month, season ou ever ; sinon week.",
         "day, week, month, season o ever; si no, week.",
@@ -147,7 +147,7 @@ _DESCRIPTIONS: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
         "O torneio: equipes, tabela, entrar e sair.",
         "トーナメントのチーム、順位表、参加と退出。",
     ),
-    "see, join, leave, or pick for captains; else see.": (
+    "see, join, leave, or pick for captains (default: see).": (
         "see, join, leave, oder pick für Kapitäne; sonst see.",
         "see, join, leave, ou pick pour les capitaines ; sinon see.",
         "see, join, leave, o pick para capitanes; si no, see.",
@@ -196,7 +196,7 @@ _DESCRIPTIONS: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
         "Avise que uma pergunta está errada.",
         "問題の誤りを報告します。",
     ),
-    "Id of the question; else today's.": (
+    "Id of the question (default: today's).": (
         "Kennung der Frage; sonst die von heute.",
         "Identifiant de la question ; sinon, celle du jour.",
         "Identificador de la pregunta; si no, la de hoy.",
@@ -252,14 +252,14 @@ _DESCRIPTIONS: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
         "Mensagens privadas: lembretes e seus resultados.",
         "ダイレクトメッセージ（リマインダーと結果）の設定。",
     ),
-    "reminders or results; else your settings.": (
+    "reminders or results; without it, your settings.": (
         "reminders oder results; sonst deine Einstellungen.",
         "reminders ou results ; sinon, vos réglages.",
         "reminders o results; si no, tus ajustes.",
         "reminders ou results; senão, suas configurações.",
         "reminders または results。省略すると現在の設定。",
     ),
-    "on or off; else on.": (
+    "on or off (default: on).": (
         "An oder aus; sonst an.",
         "Activé ou désactivé ; sinon activé.",
         "Activado o desactivado; si no, activado.",
@@ -273,7 +273,7 @@ _DESCRIPTIONS: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
         "Veja, exporte, oculte ou apague seus dados.",
         "自分のデータの表示、書き出し、非表示、削除。",
     ),
-    "see, export, csv, hide, show or forget; else see.": (
+    "see, export, csv, hide, show or forget (default: see).": (
         "see, export, csv, hide, show oder forget; sonst see.",
         "see, export, csv, hide, show ou forget ; sinon see.",
         "see, export, csv, hide, show o forget; si no, see.",

@@ -15,7 +15,7 @@ from tests.doubles.slack.world import User
 
 MEMBERS = (
     ("/quiz help", "/quiz practice"),
-    ("/quiz help board", "Who has gathered the most points."),
+    ("/quiz help board", "Who has the most points."),
     ("/quiz today", "No question is open in this channel, and none is scheduled."),
     ("/quiz topics", "tensors"),
     ("/quiz rules", "A right answer earns"),
