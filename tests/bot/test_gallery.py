@@ -98,7 +98,7 @@ def test_a_reveal_names_who_suggested_the_question() -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (ContestantAnswer(model="", problem="no model"), "the operator of this installation names none"),
+        (ContestantAnswer(model="", problem="no model"), "the operator of this installation has not set one up"),
         (ContestantAnswer(model="m-1", problem="no answer"), "m-1 (a bot, not ranked) gave no answer."),
         (ContestantAnswer(model="m-1", problem="invalid answer"), "m-1 (a bot, not ranked) gave no valid answer."),
         (

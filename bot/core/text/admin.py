@@ -411,10 +411,16 @@ def _imported(question: ImportedQuestion) -> str:
 def _made(view: ImportView) -> tuple[Block, ...]:
     if not view.generated or view.errors:
         return ()
+    wait = ""
+    if view.waiting:
+        wait = f" {plural(view.waiting, 'of those waits', 'of those wait')} for `/quiz-admin bank approve all`."
+    return (Text(generated_words(view) + wait),)
+
+
+def generated_words(view: ImportView) -> str:
+    """Says how many questions were made from a document's prose."""
     choices = plural(view.generated, "of them is a choice", "of them are choices")
-    said = f"{choices} made from the document's own sentences."
-    wait = f" {view.waiting} of those wait for `/quiz-admin bank approve all`." if view.waiting else ""
-    return (Text(said + wait),)
+    return f"{choices} made from the document's own sentences."
 
 
 def _for_gpu(view: ImportView) -> tuple[Block, ...]:

@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 from bot.core.cards import Block, Lettered, Options, Text
 from bot.core.text.admin import audit_facts as audit_facts
 from bot.core.text.admin import audit_time as audit_time
+from bot.core.text.admin import generated_words as generated_words
 from bot.core.text.admin import import_counts as import_counts
 from bot.core.text.admin import import_fields as import_fields
 from bot.core.text.admin import mostly_unused as mostly_unused
@@ -218,3 +219,8 @@ ACTIONS: Final = (
     ("review", "Where reports go"),
 )
 """First words of actions, and what they are called in the filter."""
+
+
+def awaiting_words(view: ImportView) -> str:
+    """Says how many of the generated questions wait for approval; empty if none does."""
+    return f" {plural(view.waiting, 'of those waits', 'of those wait')} for your approval." if view.waiting else ""

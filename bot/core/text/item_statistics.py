@@ -59,10 +59,15 @@ def bank_card(view: BankStatistics) -> Card:
     return Card(title, said, (Text(said), *lists, *_never_asked(view), Small(how)))
 
 
+def more_words(found: ItemList) -> str:
+    """Says how many questions a list leaves out."""
+    return f"{plural(found.more, 'more is', 'more are')} like this."
+
+
 def _list(found: ItemList) -> tuple[Block, ...]:
     heads = ("Question", "Right", "Answers", "Discrimination", "Reports")
     rows = tuple(_row(item) for item in found.items)
-    more = f" {found.more:,} more are like this." if found.more else ""
+    more = f" {more_words(found)}" if found.more else ""
     head = f"**{HEADS[found.finding]}.** {CURES[found.finding]}{more}"
     return Text(head), Table(heads, rows, HEADS[found.finding], (1, 2, 3, 4))
 

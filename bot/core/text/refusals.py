@@ -114,7 +114,7 @@ def refusal_words(refusal: Refusal) -> Words:
     assert_never(refusal)
 
 
-UNAVAILABLE = ("The quiz does not answer", "Nothing is lost. Reload the page in a minute.")
+UNAVAILABLE = ("The quiz is not responding", "Nothing is lost. Reload the page in a minute.")
 """Title and text of a page whose call to the service failed."""
 
 
@@ -136,7 +136,7 @@ def _call(refusal: CallRefusal) -> Words:
             return _TEXTS[what]
         case DailyLimitReached(what=what, most=most):
             text = f"You can send {plural(most, what)} within a day. This one was not sent: try again tomorrow."
-            return "Enough for today", text
+            return "Daily limit reached", text
         case EventReused():
             return "Already answered", "This was already used for something else. Type the command again."
         case InvalidInput():
@@ -144,7 +144,7 @@ def _call(refusal: CallRefusal) -> Words:
         case CallTooLarge(most=most):
             return "Too large", f"At most {most // 1_000_000} MB can be sent at once. Nothing was changed."
         case TooManyCalls(retry_s=seconds):
-            return "Too fast", f"This was too much at once. Try again in {plural(seconds, 'second')}."
+            return "Too fast", f"That was too many requests at once. Try again in {plural(seconds, 'second')}."
         case CallRejected():
             text = "Dailygrad is not set up correctly. This is our fault, and nothing is lost."
             return "Not available", f"{text} Ask the operator to run `dailygrad doctor`."
@@ -515,9 +515,9 @@ def _suggestion_refused(refusal: SuggestionRefused) -> Words:
     show = f"{code_words(f'/quiz-admin review suggestions {refusal.suggestion}')} shows it."
     match refusal.why:
         case "decided":
-            return "Decided before", f"Suggestion {refusal.suggestion} was accepted or declined before. {show}"
+            return "Already decided", f"Suggestion {refusal.suggestion} has already been accepted or declined. {show}"
         case "changed":
-            return "Changed meanwhile", f"Somebody edited suggestion {refusal.suggestion} just now. {show}"
+            return "Just changed", f"Somebody edited suggestion {refusal.suggestion} just now. {show}"
         case "unsound":
             return "Not accepted", f"The checks found what must be fixed in suggestion {refusal.suggestion}. {show}"
         case _ as never:

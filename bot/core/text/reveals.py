@@ -188,7 +188,9 @@ def _contestant(post: RevealPost) -> tuple[Block, ...]:
     name = f"**{escape(found.model)}** (a bot, not ranked)"
     match found.problem:
         case "no model":
-            return (Small("A model should have answered, too, but the operator of this installation names none."),)
+            return (
+                Small("A model should have answered too, but the operator of this installation has not set one up."),
+            )
         case "no answer":
             return (Text(f"{name} gave no answer."),)
         case "invalid answer":

@@ -23,6 +23,7 @@ from service.wire import (
     ReportedQuestion,
     ReportView,
     SuggestionView,
+    WaitingAnswers,
 )
 
 SIMILARITY: Final = TITLE
@@ -88,6 +89,12 @@ def open_answer(view: OpenAnswerView) -> str:
     """Describes an open answer in a list."""
     marks = "" if view.marks is None else f"its author marked {sum(view.marks)} of {len(view.marks)}"
     return joined(day_words(view.day), view.key.question.id, marks, "shared with the team" if view.shared else "")
+
+
+def more_answers(view: WaitingAnswers) -> str:
+    """Says how many open answers the page leaves out."""
+    comes = plural(view.total - len(view.answers), "more comes", "more come")
+    return f"{comes} once these have a credit."
 
 
 def changed(view: EditView) -> str:

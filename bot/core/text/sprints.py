@@ -26,7 +26,10 @@ from service.wire import (
 MEDALS = {1: "🥇", 2: "🥈", 3: "🥉"}
 
 
-NOT_PLANNED = ("Not planned", "Name 1 to 20 questions, 10 to 120 seconds for each, and for a later sprint its time.")
+NOT_PLANNED = (
+    "Not planned",
+    "Choose 1 to 20 questions and 10 to 120 seconds for each. To plan a sprint, add its time.",
+)
 """What a form that says too little is answered."""
 _FATES: dict[Fate, str] = {
     "": "",

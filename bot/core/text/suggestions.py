@@ -41,9 +41,9 @@ PROBLEMS: dict[SuggestionProblem, str] = {
     "no question": "No question was recognized in it. Write it like the example: a heading, the question, its answer.",
     "several questions": "It has several questions. Suggest them one at a time.",
     "no answer": "It has no answer. Mark the right options with `[x]`, or add a line that begins with `Answer:`.",
-    "unreadable": "It takes too much to read. Use fewer lists and quotes inside one another.",
-    "too many today": "You suggested enough for a day. Submit this one tomorrow.",
-    "too many": "Enough of your suggestions wait for a moderator. Submit this one when one of them is decided.",
+    "unreadable": "It is too complex to read. Use fewer lists and quotes inside one another.",
+    "too many today": "You have reached the limit of suggestions for a day. Submit this one tomorrow.",
+    "too many": "Too many of your suggestions are waiting. Submit this one when a moderator has decided one of them.",
 }
 """Why a text cannot become a question yet, and what to do."""
 SUGGEST = "Suggest a question"

@@ -210,7 +210,7 @@ async def test_while_the_service_is_away_pages_say_so_and_then_miss_nothing(site
         arrived.append(await stream.next())
     assert arrived[-1] == ("", "lost")
     page = await ann.opens(ann.home)
-    assert page.status_code == 503 and "does not answer" in page.text
+    assert page.status_code == 503 and "The quiz is not responding" in page.text
     said = await ann.http.post(f"{ann.home}say", data={"text": "hello"}, headers={"accept": "application/json"})
     assert said.status_code == 503
     assert (await ann.opens("/healthz")).status_code == 200

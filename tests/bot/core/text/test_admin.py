@@ -6,8 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 from bot.core.cards import Code, Small, Table, Text
 from bot.core.markup import escape
+from bot.core.text import admin_pages, item_statistics, review_pages
 from bot.core.text.admin import FEW, audit_facts, imported_card, log_card, round_card, undone_card
-from service.wire import AuditView, ImportChange, ImportView, RoundView, Twin, UnusedPassage
+from service.wire import (
+    AuditView,
+    ImportChange,
+    ImportView,
+    ItemList,
+    RoundView,
+    Twin,
+    UnusedPassage,
+    WaitingAnswers,
+)
 from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import CHOICE, IMPORTED, LOG
 
@@ -65,6 +75,16 @@ def test_a_check_names_what_is_in_no_question() -> None:
     assert " This is 93 % of the document. If questions are missing, import it with a recipe" in text_of(most)
     assert "In no question" not in text_of(view.model_copy(update={"unused": ()}))
     assert "In no question" not in text_of(view.model_copy(update={"applied": True}))
+
+
+def test_one_is_not_counted_as_several() -> None:
+    one = IMPORTED.model_copy(update={"applied": False, "generated": 1, "waiting": 1})
+    assert "1 of them is a choice" in text_of(one) and "1 of those waits for" in text_of(one)
+    assert admin_pages.awaiting_words(one) == " 1 of those waits for your approval."
+    two = one.model_copy(update={"generated": 2, "waiting": 2})
+    assert "2 of them are choices" in text_of(two) and "2 of those wait for" in text_of(two)
+    assert item_statistics.more_words(ItemList(finding="hard", items=(), more=1)) == "1 more is like this."
+    assert review_pages.more_answers(WaitingAnswers(answers=(), total=1)) == "1 more comes once these have a credit."
 
 
 def test_an_undo_says_what_went_back_and_that_it_can_be_undone() -> None:

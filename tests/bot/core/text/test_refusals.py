@@ -116,12 +116,12 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     ),
     (
         SuggestionRefused(suggestion=7, why="decided"),
-        "Decided before",
-        "Suggestion 7 was accepted or declined before. `/quiz-admin review suggestions 7` shows it.",
+        "Already decided",
+        "Suggestion 7 has already been accepted or declined. `/quiz-admin review suggestions 7` shows it.",
     ),
     (
         SuggestionRefused(suggestion=7, why="changed"),
-        "Changed meanwhile",
+        "Just changed",
         "Somebody edited suggestion 7 just now. `/quiz-admin review suggestions 7` shows it.",
     ),
     (
@@ -177,7 +177,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     ),
     (
         DailyLimitReached(what="report", most=10),
-        "Enough for today",
+        "Daily limit reached",
         "You can send 10 reports within a day. This one was not sent: try again tomorrow.",
     ),
     (
@@ -233,7 +233,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         TooManyCalls(retry_s=1),
         "Too fast",
-        "This was too much at once. Try again in 1 second.",
+        "That was too many requests at once. Try again in 1 second.",
     ),
     (
         CallTooLarge(most=10_500_000),
