@@ -87,18 +87,18 @@ class Settings(BaseSettings):
     limit_concurrency: int = Field(default=DEFAULT_LIMIT, ge=1)
     """Calls at once, beyond which others are refused and repeated by their bots. Health checks are always answered."""
     retention_inbox_days: int = Field(default=30, ge=0)
-    """How long replies to chats' events are kept, so that a repeated event gets the same one; 0 keeps them for ever."""
+    """How long replies to chats' events are kept, so that a repeated event gets the same one; 0 keeps them forever."""
     retention_outbox_days: int = Field(default=365, ge=0)
     """How long private messages and notices that were sent are kept. Messages of rounds stay."""
     retention_audit_days: int = Field(default=0, ge=0)
-    """How long admins' actions are kept; by default for ever."""
+    """How long admins' actions are kept; by default forever."""
     retention_failed_jobs_days: int = Field(default=30, ge=0)
     """How long jobs that failed are kept."""
     retention_answer_text_days: int = Field(default=0, ge=0)
-    """How long the text and code of answers are kept, 30 days at least; by default for ever. Points and statistics
+    """How long the text and code of answers are kept, 30 days at least; by default forever. Points and statistics
     stay."""
     retention_web_messages_days: int = Field(default=0, ge=0)
-    """How long messages of the web chat are kept; by default for ever."""
+    """How long messages of the web chat are kept; by default forever."""
     contestant_url: str = ""
     """Base address of an OpenAI-compatible endpoint whose model answers the daily questions of schedules that say
     `contestant:on`, such as http://localhost:11434/v1; none does without."""
@@ -119,7 +119,7 @@ class Settings(BaseSettings):
     @classmethod
     def _check_answer_text(cls, days: int) -> int:
         if 0 < days < 30:
-            raise ValueError("answers are marked and corrected for weeks: keep their text for 30 days, or 0 for ever")
+            raise ValueError("answers are marked and corrected for weeks: keep their text for 30 days, or 0 forever")
         return days
 
     @field_validator("traces_url")
@@ -235,7 +235,7 @@ class Settings(BaseSettings):
     def retention_days(
         self,
     ) -> dict[Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text", "web_messages"], int]:
-        """Returns how long each kind of row is kept, days; 0 is for ever."""
+        """Returns how long each kind of row is kept, days; 0 is forever."""
         return {
             "inbox": self.retention_inbox_days,
             "outbox": self.retention_outbox_days,

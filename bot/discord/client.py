@@ -195,7 +195,7 @@ async def _supervised(name: str, run: Callable[[], Awaitable[None]], *, again: b
 async def _connected(bot: discord.Client) -> AsyncIterator[asyncio.Task[None]]:
     """Yields the task of the gateway connection, and ends it within seconds when the block exits.
 
-    The client is closed first: during a reconnect, discord.py swallows a cancellation and would connect for ever.
+    The client is closed first: during a reconnect, discord.py swallows a cancellation and would connect forever.
     """
     task = asyncio.create_task(bot.connect())
     try:

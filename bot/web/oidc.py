@@ -84,7 +84,7 @@ class Account:
     """Who signed in. `admin` is None if the settings leave roles to the chat."""
 
     digest: str
-    """Hash of issuer and subject, which together identify the account for ever."""
+    """Hash of issuer and subject, which together identify the account forever."""
     name: str
     admin: bool | None
 

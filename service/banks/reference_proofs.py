@@ -76,7 +76,7 @@ def {_DRAW}(seeds, most, most_bytes):
 """
 
 _MUTATE = "_dailygrad_mutant"
-# A mutant may loop for ever: each call is stopped after a while, and after that the mutant is not called again. The
+# A mutant may loop forever: each call is stopped after a while, and after that the mutant is not called again. The
 # thread of one whose driver is apart cannot be stopped, so the process ends before the next mutant.
 _MUTANTS = """
 import copy

@@ -15,7 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Retention:
-    """Deletes old rows; called at every tick. `days` says how long each kind is kept; 0 is for ever."""
+    """Deletes old rows; called at every tick. `days` says how long each kind is kept; 0 is forever."""
 
     def __init__(self, sessions: Sessions, days: Mapping[Kind, int]) -> None:
         self._sessions = sessions

@@ -12,7 +12,7 @@ from tests.docs.pages import PAGES, ROOT, name_of, prose_of
 
 AVOIDED = (
     *("whoever", "lest", "so long as", "of which", "is none", "so many", "no more than may be", "of ours", "be it"),
-    *("shall", "what is there", "what became of", "need be", "apart by", "thereof"),
+    *("for ever", "shall", "what is there", "what became of", "need be", "apart by", "thereof"),
 )
 BRITISH = (
     r"(optim|organ|recogn|normal|initial|synchron|serial|quant|general|author|util|minim|maxim|custom)is[eia]\w*",
