@@ -106,8 +106,8 @@ _PLAN: Final = (
     Argument("days", WEEKDAYS, "Weekdays."),
     Argument("zone", ZONE, "Time zone."),
     Argument("every", EVERY, "A question every this many days, such as 3.", named=True),
-    Argument("first", DATE, "The day from which `every` counts (default: the next one).", named=True),
-    Argument("month-days", MONTH_DAYS, "Only these days of the month; `last` is the last.", named=True),
+    Argument("first", DATE, 'The day from which "every" counts (default: the next one).', named=True),
+    Argument("month-days", MONTH_DAYS, "Only these days of the month, such as 1,15 or last.", named=True),
     Argument("open", DURATION, "How long a round stays open.", named=True),
     Argument("level", LEVELS, "Only these levels.", named=True),
     Argument("topic", WORDS, "Only these topics.", named=True),
@@ -130,7 +130,7 @@ _BANK: Final = Argument("name", BANK, "Name of the bank.", required=True)
 _CODE: Final = Argument("code", CODE, "The code from the other chat; without it you get one.")
 _REPORT: Final = Argument("report", NUMBER, "Number of the report.", required=True)
 _REASON: Final = Argument("reason", REST, "What to tell the member who reported it; without it, a form asks.")
-_ROLE: Final = Argument("role", ROLE, "The role, or `none`; without it, the current one.")
+_ROLE: Final = Argument("role", ROLE, "The role, or none; without it, the current one.")
 _MEMBER: Final = Argument("name", PERSON, "Name of the member, as the board shows it.", required=True)
 
 COMMANDS: Final[tuple[Spec, ...]] = (
@@ -285,8 +285,8 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin(
         "bank approve",
         "Approve questions made from a document's own prose.",
-        Argument("id", QUESTION, "Id of such a question, or `all` that wait."),
-        Argument("next", GENERATED, "What later imports do with them: `use`, `hold` or `none`."),
+        Argument("id", QUESTION, "Id of such a question, or all."),
+        Argument("next", GENERATED, "What later imports do with them: use, hold or none."),
     ),
     _admin("bank low", "How many questions each schedule has left."),
     _admin(

@@ -114,13 +114,13 @@ def _text(content: str) -> Markup:
     return Markup(_TIMESTAMP.sub(_time, "".join(parts)))  # noqa: S704 - the parser escapes, and makes no tags of the text's own
 
 
-_TIMESTAMP = re.compile(r"&lt;t:(\d{1,11}):([tFR])&gt;")
+_TIMESTAMP = re.compile(r"&lt;t:(\d{1,11}):([tTFR])&gt;")
 
 
 def _time(found: re.Match[str]) -> str:
     """Returns a timestamp in UTC; Discord shows it in the reader's time zone."""
     at = datetime.fromtimestamp(int(found[1]), UTC)
-    shown = {"t": f"{at:%H:%M}", "F": f"{at:%A, %d %B %Y %H:%M}", "R": "time left"}[found[2]]
+    shown = {"t": f"{at:%H:%M}", "T": f"{at:%H:%M:%S}", "F": f"{at:%A, %d %B %Y %H:%M}", "R": "time left"}[found[2]]
     return f'<span class="dc-time">{shown}</span>'
 
 

@@ -24,7 +24,7 @@ from bot.core.text.words import (
     moment_markdown,
     percent,
     plural,
-    time_words,
+    time_markdown,
     weekdays_words,
 )
 from service.wire import (
@@ -522,14 +522,14 @@ def chat_code_card(made: LinkCode) -> Card:
 
 
 def _code_card(made: LinkCode, title: str, name: str, after: str) -> Card:
-    until = time_words(made.expires_at, "UTC")
+    until = time_markdown(made.expires_at, "UTC")
     blocks = (
         Text("Type this in the other chat:"),
         Code(f"/{name} link {made.code}", ""),
         Text(after),
         Small(f"The code works once, until {until}. Keep it secret: anyone who types it is treated as you."),
     )
-    return Card(title, f"Your code is {made.code}, good until {until}.", blocks)
+    return Card(title, f"Your code is {made.code}, good until {in_brief(until)}.", blocks)
 
 
 def member_linked_card(view: MemberLinked) -> Card:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core.cards import Block, Card, Small, Table, Text
-from bot.core.text.words import brief_markdown, code_words, joined, minutes_words, percent, plural, seconds_words
+from bot.core.text.words import brief_markdown, code_words, minutes_words, percent, plural, seconds_words
 from service.wire import BankStatistics, ItemFinding, ItemList, ItemStatistics
 
 HEADS: dict[ItemFinding, str] = {
@@ -189,8 +189,8 @@ def duration_words(seconds: float) -> str:
 
 
 def _reports(item: ItemStatistics) -> str:
-    more = "`/quiz-admin review list` shows them." if item.reports else ""
-    return joined(f"**Reports:** {item.reports}.", more)
+    more = " `/quiz-admin review list` shows them." if item.reports else ""
+    return f"**Reports:** {item.reports}.{more}"
 
 
 def _signed(value: float) -> str:

@@ -392,3 +392,8 @@ def test_the_last_argument_can_be_named_without_the_others() -> None:
     assert read_command("quiz", f"report text:{said}").values == {"text": said}
     assert read_command("quiz", f"report id:grad {said}").values == {"id": "grad", "text": said}
     assert read_command("quiz", "run x: int = 1").values == {"code": "x: int = 1"}
+
+
+@pytest.mark.parametrize("spec", COMMANDS, ids=lambda spec: spec.words)
+def test_descriptions_have_no_markup_which_tables_and_discords_menus_would_show(spec: Spec) -> None:
+    assert not [text for text in (spec.help, *(one.help for one in spec.arguments)) if "`" in text]
