@@ -565,6 +565,16 @@ _LIMITS: Final[dict[str, tuple[Any, str]]] = {
 }
 
 
+_DATE = "write it as year-month-day, such as 2026-03-02"
+_NUMBER = "write a whole number in digits, such as 3"
+_WANTED: Final = {
+    **dict.fromkeys(("date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"), _DATE),
+    **dict.fromkeys(("int_parsing", "int_parsing_size", "int_from_float"), _NUMBER),
+    "time_parsing": "write it as hours and minutes, such as 09:00",
+}
+"""What to write instead, by the type of the validator's error; it words these for programmers."""
+
+
 def invalid_input(errors: Sequence[ErrorDetails], skip: int = 0) -> InvalidInput:
     """Returns the first of a validator's errors. Leaves out the first `skip` parts of its location."""
     first = errors[0]
@@ -572,4 +582,5 @@ def invalid_input(errors: Sequence[ErrorDetails], skip: int = 0) -> InvalidInput
     if first["type"] in _LIMITS:
         problem, limit = _LIMITS[first["type"]]
         return InvalidInput(field=field, problem=problem, limit=first["ctx"][limit])
-    return InvalidInput(field=field, problem="invalid", detail=first["msg"].removeprefix("Value error, "))
+    detail = _WANTED.get(first["type"], first["msg"]).removeprefix("Value error, ")
+    return InvalidInput(field=field, problem="invalid", detail=detail)

@@ -16,7 +16,7 @@ OUT_OF_DATE: Final[Words] = (
 )
 
 NO_TEXT: Final = "Your answer is empty. Open the question again and type one."
-NO_OPTION: Final = "You chose no option. Open the question again and choose at least one."
+NO_OPTION: Final = "You chose no option. Choose at least one."
 NO_CODE: Final = "There is no code. Open the question again and write some."
 MARKED_BOTH: Final[Words] = ("Not marked", "Choose the points that your answer covers, or only `None of them`.")
 INCOMPLETE_REPORT: Final = (

@@ -79,8 +79,8 @@ _TOURNAMENTS: Final[dict[str, Words]] = {
     "past day": ("Wrong day", "The first day is after today, so that members can join, and within a year."),
     "few days": (
         "Too few days",
-        "A bracket of so many teams needs {days} or more. Add days, choose fewer teams with `count:`, or a table with "
-        "`form:table`.",
+        "A bracket of that many teams needs {days} or more. Add days, choose fewer teams with `count:`, or a table "
+        "with `form:table`.",
     ),
     "one chat": (
         "One chat",

@@ -11,7 +11,7 @@ from bot.core.text.words import (
     countdown_words,
     day_words,
     joined,
-    local,
+    moment_markdown,
     percent,
     plural,
     sentence,
@@ -122,13 +122,12 @@ def answered(one: OpenRound, found: Overview) -> str:
 
 
 def next_words(view: ScheduleView, now: datetime) -> str:
-    """Says when a schedule posts next."""
+    """Says when a schedule posts next. Markdown."""
     if view.paused:
         return "Paused"
     if not view.next:
         return "No further date"
-    at = local(view.next[0], view.spec.zone)
-    return f"{day_words(at.date())}, {at:%H:%M}, {wait_words(now, view.next[0])}"
+    return f"{moment_markdown(view.next[0], view.spec.zone)}, {wait_words(now, view.next[0])}"
 
 
 def left_words(found: Overview, schedule: int) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.core.cards import Block, Card, Small, Table, Text
-from bot.core.text.words import plural
+from bot.core.text.words import percent, plural
 from service.wire import SimilarAnswers
 
 TITLE: Final = "Answers that agree"
@@ -116,5 +116,5 @@ def method(found: SimilarAnswers) -> str:
         f"Choice questions of the last {found.days} days. A pair is compared if both members answered "
         f"{found.least_shared} of the same questions, and both were wrong on {found.least_wrong} of them. Chance is "
         "how often two wrong answers of all others are the same. If everybody answers on their own, a table lists any "
-        f"pair in at most {found.level:.0%} of looks."
+        f"pair in at most {percent(found.level)} of looks."
     )

@@ -27,7 +27,7 @@ MEDALS = {1: "🥇", 2: "🥈", 3: "🥉"}
 
 
 NOT_PLANNED = (
-    "Not planned",
+    "Check the sprint",
     "Choose 1 to 20 questions and 10 to 120 seconds for each. To plan a sprint, add its time.",
 )
 """What a form that says too little is answered."""

@@ -625,8 +625,8 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         TournamentRefused(why="few days", count=3),
         "Too few days",
-        "A bracket of so many teams needs 3 days or more. Add days, choose fewer teams with `count:`, or a table with "
-        "`form:table`.",
+        "A bracket of that many teams needs 3 days or more. Add days, choose fewer teams with `count:`, or a table "
+        "with `form:table`.",
     ),
     (
         TournamentRefused(why="one chat"),

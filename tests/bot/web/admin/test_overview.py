@@ -23,11 +23,13 @@ async def test_it_says_what_is_open_and_who_answered(room: Room, member: Browser
     room.moving.advance(hours=16)
     await room.service.tick()
     await answer(room, called("Ada"), right=True)
-    page = words(await shown(member))
+    html = await shown(member)
+    page = words(html)
     assert "#daily Closes in 7 h" in page
     assert "1 of 3 active members answered" in page
     assert "tensors" in page
-    assert "Wednesday 4 March, 10:00" in page
+    assert "Wednesday 4 March, 10:00 (Europe/Berlin)" in page
+    assert 'datetime="2026-03-04T09:00:00Z"' in html, "the browser shows it in the reader's own zone"
 
 
 async def test_what_waits_and_what_runs_low_comes_with_its_next_step(room: Room, member: Browser) -> None:

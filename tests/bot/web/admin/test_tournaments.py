@@ -86,10 +86,12 @@ async def test_every_option_of_the_command_reaches_the_plan(room: Room, member: 
         ({"days": "32"}, "Days can be at most 31."),
         ({"team_count": "1"}, "Number of teams must be at least 2."),
         ({"first_day": "2026-02-01"}, "The first day is after today, so that members can join, and within a year."),
-        ({"form": "bracket", "team_count": "16", "days": "2"}, "A bracket of so many teams needs 4 days or more."),
+        ({"form": "bracket", "team_count": "16", "days": "2"}, "A bracket of that many teams needs 4 days or more."),
         ({"teams": "chats"}, "Teams of chats need two linked chats."),
         ({"schedules": ["9"]}, "there is no such schedule here."),
-        ({"schedules": ["x"]}, "Schedules is not valid"),
+        ({"schedules": ["x"]}, "Schedules is not valid: write a whole number in digits, such as 3."),
+        ({"days": "two"}, "Days is not valid: write a whole number in digits, such as 3."),
+        ({"first_day": "soon"}, "First day is not valid: write it as year-month-day, such as 2026-03-02."),
     ],
 )
 async def test_a_refused_plan_says_why_and_keeps_what_was_typed(
