@@ -240,7 +240,7 @@ def _podium_card(view: TournamentView, post: TournamentPost) -> Card:
         if team.rank in MEDALS
     ]
     places = tuple(
-        PodiumPlace(team.rank, team_name(team), _score(view, team)) for team in view.teams if team.rank in MEDALS
+        PodiumPlace(team.rank, team_name(team), _short_score(view, team)) for team in view.teams if team.rank in MEDALS
     )
     podium = (Charted("\n\n".join(lines), PodiumChart(places)),) if lines else ()
     blocks: list[Block] = [Text(f"**{said}**"), *podium]
@@ -346,6 +346,11 @@ def _days(view: TournamentView) -> list[Block]:
 def _score(view: TournamentView, team: TournamentTeam) -> str:
     points = plural(team.points, "point")
     return f"{plural(team.table, 'table point')}, {points}" if view.form == "table" else points
+
+
+def _short_score(view: TournamentView, team: TournamentTeam) -> str:
+    """Returns what decides the place, for the picture, which has no room for more."""
+    return plural(team.table, "table point") if view.form == "table" else plural(team.points, "point")
 
 
 def _corrected(change: int) -> str:

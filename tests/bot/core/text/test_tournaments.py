@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.console.render import card_text
-from bot.core.cards import Card
+from bot.core.cards import Card, Charted
+from bot.core.charts import PodiumChart
 from bot.core.text import outbox_card, tournaments
 from service.wire import Named, TournamentEvent, TournamentPair, TournamentPost, TournamentTeam
 from tests.bot.tournament_samples import AT, BRACKET, JOINING, OVER, PICKING, RUNNING, TOURNAMENTS
@@ -69,6 +70,15 @@ def test_nobody_leads_or_wins_with_nothing(event: TournamentEvent, words: str) -
     assert isinstance(card, Card)
     assert card.summary == words
     assert "🥇" not in card_text(card)
+
+
+def test_the_podiums_picture_has_what_decides_the_place_and_nothing_that_is_cut_off() -> None:
+    card = TOURNAMENTS["tournament over"]
+    assert isinstance(card, Card)
+    (chart,) = (block.chart for block in card.blocks if isinstance(block, Charted))
+    assert isinstance(chart, PodiumChart)
+    assert [place.score for place in chart.places] == ["4 table points", "0 table points"]
+    assert "Team Blue: 4 table points, 1,210 points" in text_of("tournament over")
 
 
 def test_members_who_are_not_named_are_counted() -> None:
