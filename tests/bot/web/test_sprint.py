@@ -186,7 +186,7 @@ async def test_an_admin_plans_starts_stops_and_cancels(room: Room, member: Brows
         return (await member.opens(reply.headers["location"])).text if reply.status_code == 303 else reply.text
 
     numbers = {"questions": "1", "seconds": "60"}
-    assert "Not planned" in await posts("plan", **numbers)
+    assert "Check the sprint" in await posts("plan", **numbers)
     tomorrow = (room.clock() + timedelta(days=1)).date().isoformat()
     page = await posts("plan", **numbers, at="18:00", day=tomorrow)
     assert "Planned, and announced in the channel." in page and "18:00" in page
