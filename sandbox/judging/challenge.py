@@ -1,6 +1,7 @@
 """Judges one code answer: has the generator, the reference and the answer run in separate children, and compares here.
 
-Trusted. The answer's child never holds the seed, the reference, an expected value or the tolerance.
+Trusted. The answer's child never holds the seed, the reference, an expected value or the tolerance. It holds hidden
+cases, so what a wrong answer wrote is shown from another run, which has the examples only.
 
 How more than returned values is judged:
 - Gradients and effects on arguments: by a driver (`Run.driver`). A few lines of a driver state which leaf, which
@@ -28,7 +29,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from sandbox.causes import TimeExceeded, TooSlow
-from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, shown_stderr, system_error
+from sandbox.differences import HiddenDiffers, aspect_of
+from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, system_error
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Caps, Value, decode, encode, join, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
@@ -260,27 +262,49 @@ async def _judge_outcome(client: Runs, prepared: Prepared, answer: str, outcome:
     fault = _reference_fault(expected, len(cases.arguments))
     if fault:
         return system_error(fault)
-    judge = _Judge(challenge, cases, prepared.order, expected)
+    judge, run = _Judge(challenge, cases, prepared.order, expected), _of_answer(challenge, prepared.run, answer)
     judgement = await judge.judge(outcome, challenge.tolerance)
-    if challenge.device == "both" and judgement.verdict == "accepted":
-        outcome = await _run(client, replace(_on_gpu(prepared.run), role="answer", code=answer))
-        if outcome.refused == "device":
-            return replace(judgement, note="no gpu")
-        judgement = _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))
-    if judgement.message and cases.hidden:
-        judgement = replace(judgement, message=await _message_without_cases(client, prepared, answer, judgement))
-    return judgement
+    judgement = await _without_hidden_cases(client, judge, run, judgement, challenge.tolerance)
+    if challenge.device != "both" or judgement.verdict != "accepted":
+        return judgement
+    run = replace(_on_gpu(prepared.run), role="answer", code=answer)
+    outcome = await _run(client, run)
+    if outcome.refused == "device":
+        return replace(judgement, note="no gpu")
+    tolerance = challenge.tolerance.for_second_device()
+    on_gpu = await judge.judge(outcome, tolerance)
+    return _combine(judgement, await _without_hidden_cases(client, judge, run, on_gpu, tolerance))
 
 
-async def _message_without_cases(client: Runs, prepared: Prepared, answer: str, judgement: Judgement) -> str:
-    """Returns what a program writes that fails before its first case, from a run that has no cases.
+async def _without_hidden_cases(
+    client: Runs, judge: _Judge, run: Run, judgement: Judgement, tolerance: NumberTolerance
+) -> Judgement:
+    """Replaces what a program wrote in a judgement by what it writes in a run that has the examples only.
 
-    A program that has them could write hidden ones, and claim that it failed before.
+    A program that has hidden cases could return them for an example, or write them and claim that it failed before.
     """
-    run = replace(prepared.run, code=answer, cases=encode([]), driver="")
-    outcome = await _run(client, _on_gpu(run) if judgement.on_gpu or prepared.challenge.device == "cuda" else run)
-    failed = outcome.status != "ok" and outcome.reached in ("parse", "load", "entry")
-    return shown_stderr(outcome) if failed else ""
+    if not judge.cases.hidden or not (judgement.message or any(map(_tells, judgement.cases))):
+        return judgement
+    examples = judge.of_examples()
+    run = replace(run, role="program", cases=_encode_cases(examples.cases, examples.order))
+    if not examples.order:
+        run = replace(run, driver="", driving="inside")  # a driver without cases would end before the program starts
+    again = await examples.judge(await _run(client, run), tolerance)
+    cases = tuple(_told_as(case, again.cases[case.index : case.index + 1]) for case in judgement.cases)
+    return replace(judgement, cases=cases, message=again.message if judgement.message else "")
+
+
+def _tells(case: CaseVerdict) -> bool:
+    return case.visible and (case.difference is not None or bool(case.got))
+
+
+def _told_as(case: CaseVerdict, again: Sequence[CaseVerdict]) -> CaseVerdict:
+    """Returns an example's verdict with what another run told; only with its kind if that run told something else."""
+    if not _tells(case):
+        return case
+    if again and again[0].verdict == case.verdict:
+        return replace(case, difference=again[0].difference, got=again[0].got)
+    return replace(case, difference=HiddenDiffers(aspect_of(case.difference)) if case.difference else None, got="")
 
 
 async def _draw_run(client: Runs, challenge: Challenge, seed: int, id: str) -> tuple[_Cases, list[int], Run]:
@@ -439,6 +463,13 @@ class _Judge:
     cases: _Cases
     order: list[int]
     expected: Outcome
+
+    def of_examples(self) -> _Judge:
+        """Returns the judge of the examples alone, in their own order."""
+        count = self.cases.examples
+        results = dict(zip(self.order, split(self.expected.results), strict=True))
+        expected = replace(self.expected, results=join(results[index] for index in range(count)))
+        return _Judge(self.challenge, _Cases(self.cases.arguments[:count], count), list(range(count)), expected)
 
     async def judge(self, outcome: Outcome, tolerance: NumberTolerance) -> Judgement:
         """Returns the judgement, with the visible calls shown."""

@@ -128,7 +128,7 @@ def judge_outcome(
         return system_error(f"{len(expected)} results of the reference for {cases} cases")
     if outcome.status == "error" and outcome.reached in ("parse", "entry"):
         invalid = (CaseVerdict(at, "invalid", at < examples) for at in range(cases))
-        return Judgement("invalid", tuple(invalid), 0.0, shown_stderr(outcome), cause=outcome.cause)
+        return Judgement("invalid", tuple(invalid), 0.0, outcome.stderr[-_MAX_STDERR:], cause=outcome.cause)
     results = _answer_results(outcome, cases)
     without_result = _VERDICT_OF[outcome.status]
     verdicts: list[CaseVerdict] = []
@@ -142,11 +142,6 @@ def judge_outcome(
             verdict = replace(verdict, expected=_shown(expected[at]), got=_shown_answer(results[at]))
         verdicts.append(verdict)
     return _summarize(tuple(sorted(verdicts, key=lambda case: case.index)), outcome)
-
-
-def shown_stderr(outcome: Outcome) -> str:
-    """Returns what a program wrote last to stderr."""
-    return outcome.stderr[-_MAX_STDERR:]
 
 
 def _answer_results(outcome: Outcome, cases: int) -> list[bytes | None]:
@@ -249,7 +244,7 @@ def _summarize(cases: tuple[CaseVerdict, ...], outcome: Outcome) -> Judgement:
     passed = sum(case.verdict == "accepted" for case in cases)
     share = passed / len(cases) if cases else 0.0
     if outcome.status != "ok":
-        message = shown_stderr(outcome) if outcome.reached == "load" else ""
+        message = outcome.stderr[-_MAX_STDERR:] if outcome.reached == "load" else ""
         return Judgement(_VERDICT_OF[outcome.status], cases, share, message, cause=outcome.cause)
     failed = [case.verdict for case in cases if case.verdict != "accepted"]
     if failed or not cases:

@@ -34,7 +34,8 @@ async def judged(sandbox: Written, references: ReferenceCache, seed: int = SEED,
 
 
 def roles(sandbox: Written) -> list[str]:
-    found: list[str] = [run.role for run in sandbox.runs]
+    """Returns what was run, besides the examples alone for what is shown of a wrong answer."""
+    found: list[str] = [run.role for run in sandbox.runs if run.role != "program"]
     sandbox.runs.clear()
     return found
 

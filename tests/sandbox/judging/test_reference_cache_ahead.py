@@ -48,7 +48,8 @@ async def test_the_judgement_is_that_of_its_seed_and_takes_one_run(
     assert seed is not None
     seen.runs.clear()
     judgement = await judge_code(seen, challenge(), answer, seed=seed, references=references)
-    assert [run.role for run in seen.runs] == ["answer"]
+    # What is shown of a wrong answer is from a run of the examples alone.
+    assert [run.role for run in seen.runs] == ["answer"] + ["program"] * (verdict == "wrong")
     assert judgement.verdict == verdict
     assert judgement == await judge_code(client, challenge(), answer, seed=seed)
 
