@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.field_names import spelled
@@ -12,7 +11,8 @@ if TYPE_CHECKING:
 
 _TEXTS = ("value", "text", "content", "code")
 """Names of the field with the text of a part."""
-_NO_SPACE = re.compile(r"[ ](?=[,.;:?!)])")
+_NO_SPACE = ",.;:?!)"
+"""Signs that stand right behind the text before them."""
 
 
 def joined_parts(value: Any) -> str | None:
@@ -40,7 +40,8 @@ def joined(parts: Sequence[tuple[str, str]]) -> str:
         elif shown.startswith("```"):
             blocks += [shown, ""]
         else:
-            blocks[-1] = _NO_SPACE.sub("", f"{blocks[-1].rstrip()} {shown.lstrip()}")
+            space = "" if shown.lstrip()[:1] in _NO_SPACE else " "
+            blocks[-1] = f"{blocks[-1].rstrip()}{space}{shown.lstrip()}"
     return "\n\n".join(text.strip() for text in blocks if text.strip())
 
 

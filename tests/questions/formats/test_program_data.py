@@ -163,6 +163,14 @@ def test_breaks_and_data_among_the_parts_of_a_text() -> None:
     ]
 
 
+def test_a_space_within_a_part_stays() -> None:
+    part = "[Kind.TEXT, 'What does'], [Kind.CODE, 'git add .'], [Kind.TEXT, '; ls .. do'], [Kind.TEXT, '?']"
+    text = (
+        f"const quiz = [{{ question: [{part}], options: [[[Kind.CODE, 'cp . ..']], 'it adds'], answer: 'it adds' }}];"
+    )
+    assert read_as("a.js", text) == ["What does `git add .`; ls .. do? | - `cp . ..` | + it adds"]
+
+
 def test_texts_in_parts_in_data() -> None:
     parts = '[{"type": "text", "value": "What is"}, {"type": "code", "value": "x.T"}, {"type": "text", "value": "?"}]'
     text = f'[{{"question": {parts}, "options": ["a view", "a copy"], "answer": "a view"}}]'
