@@ -25,7 +25,7 @@ from service.ops.deployment import MOST_SKEW
 from service.ops.metrics_collect import CountedRuns, GaugeCollector
 from service.process import in_background
 from service.reference_clock import Clock, ReferenceClock
-from service.rounds import delivery, grading, measuring, posting, regrading, rounds
+from service.rounds import delivery, grading, leaderboard, measuring, posting, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
 from service.rounds.calibration import Calibrations, calibrate_workspace
@@ -136,6 +136,7 @@ class Service:
         await duels.end_due(self.sessions, now)
         # After the rounds: a day is settled when they are closed.
         await tournaments.advance_all(self.sessions, now)
+        await leaderboard.settle_seasons(self.sessions, now)
         async with self.sessions.begin() as session:
             await delivery.give_up_expired(session, now)
         await drop_old_boards(self.sessions, now)

@@ -138,8 +138,8 @@ async def join(
 
 
 async def _move_workspace(session: AsyncSession, caller: Caller, new: int, has: Holdings, now: datetime) -> None:
-    if await season_rows.get_running_season(session, caller.workspace_id):
-        await leaderboard.end_season(session, caller, now)
+    # Its members and rounds have new ones beside them from now on, who are not part of it.
+    await leaderboard.end_seasons_at_once(session, caller.workspace_id, now)
     joining = "+".join(await chats.list_platforms(session, [caller.workspace_id]))
     await chats.merge_workspace(session, caller.workspace_id, new)
     detail = {"chat": joining, "schedules": has.schedules, "members": has.members, "points": has.points}

@@ -20,9 +20,10 @@ from service.rounds.board_keys import COMPARABLE_PERIODS, find_bounds, find_key
 from service.rounds.schedules import resolve_topics
 from service.store import boards, ledger, outbox, rounds, schedules
 from service.store.board_pages import BoardPage, PageWanted, look_at_board
-from service.store.boards import BoardLine
+from service.store.boards import BoardKey, BoardLine
 from service.store.members import Caller, list_current_ids, list_ids_on
 from service.store.rounds import Histories
+from service.store.session import Sessions
 from service.store.tables import Season
 from service.wire import (
     Board,
@@ -130,11 +131,12 @@ async def _look(session: AsyncSession, wanted: PageWanted, now: datetime, topic:
 
 
 async def build_final_board(session: AsyncSession, season: Season) -> list[dict[str, Any]]:
-    """Returns the workspace's board of a season that ends now: JSON-ready `BoardRow`s, each with its `member` id.
+    """Returns the workspace's board of a season that has ended: JSON-ready `BoardRow`s, each with its `member` id.
 
     Includes hidden members; they are filtered whenever it is shown. The board is dropped.
     """
-    key, _, _ = await find_key(session, season.workspace_id, None, "season", season.starts_at)
+    await boards.drop_season_boards(session, season.workspace_id)
+    key = BoardKey(season.workspace_id, None, "", "season", season.starts_at, season.ends_at)
     board_id = await boards.open_board(session, key)
     lines = await boards.list_all(session, board_id)
     running = await rounds.list_streak_schedules(session, season.workspace_id, None)
@@ -202,7 +204,7 @@ def _board_row(
 
 
 async def start_season(session: AsyncSession, caller: Caller, name: str, now: datetime) -> SeasonView:
-    """Starts a season, ending and archiving the running one. Refused for a name used before."""
+    """Starts a season and ends the running one, as `end_season` does. Refused for a name used before."""
     name = name.strip()
     if not name:
         raise Refused(TextNeeded(what="name of a season"))
@@ -211,20 +213,48 @@ async def start_season(session: AsyncSession, caller: Caller, name: str, now: da
         raise Refused(SeasonNameTaken(name=name))
     running = await ledger.get_running_season(session, caller.workspace_id)
     if running is not None:
-        await _archive(session, running, now)
+        await _end(session, running, now)
     season = ledger.add_season(session, caller.workspace_id, name, now)
     await session.flush()
-    return (await _season_views(session, caller, [season]))[0]
+    return await view_season(session, caller, season.id)
 
 
 async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> SeasonView:
-    """Ends the running season and archives its board. Refused if none is running."""
+    """Ends the running season. Refused if none is running.
+
+    Questions that are open now still count in it. Its board is archived and its winners are announced at once, or by
+    `settle_seasons` when they have closed.
+    """
     await ledger.lock_seasons(session, caller.workspace_id)
     running = await ledger.get_running_season(session, caller.workspace_id)
     if running is None:
         raise Refused(NoSeason())
-    await _archive(session, running, now)
-    return (await _season_views(session, caller, [running]))[0]
+    await _end(session, running, now)
+    return await view_season(session, caller, running.id)
+
+
+async def end_seasons_at_once(session: AsyncSession, workspace_id: int, now: datetime) -> None:
+    """Ends the running season of a workspace, if there is one, and archives its board, without the questions that are
+    open now; and archives the boards that wait for such questions."""
+    await ledger.lock_seasons(session, workspace_id)
+    for season in await ledger.list_seasons(session, workspace_id):
+        if season.ends_at is None:
+            await _set_end(session, season, now)
+        if season.archive is None:
+            await _archive(session, season, now)
+
+
+async def settle_seasons(sessions: Sessions, now: datetime) -> None:
+    """Archives the boards of ended seasons whose last question has closed, each in its own transaction."""
+    async with sessions() as session:
+        due = await ledger.list_unsettled_seasons(session)
+    for season_id, workspace_id in due:
+        async with sessions.begin() as session:
+            await ledger.lock_seasons(session, workspace_id)
+            season = await session.get(Season, season_id)
+            # Another worker, or a move of the workspace, may have been first.
+            if season is not None and season.archive is None:
+                await _archive(session, season, now)
 
 
 async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonView, ...]:
@@ -238,11 +268,23 @@ async def view_season(session: AsyncSession, caller: Caller, season_id: int) -> 
     return (await _season_views(session, caller, [season]))[0]
 
 
-async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
+async def _end(session: AsyncSession, season: Season, now: datetime) -> None:
+    await _set_end(session, season, now)
+    if (season.id, season.workspace_id) in await ledger.list_unsettled_seasons(session):
+        await _archive(session, season, now)
+    else:
+        await boards.drop_season_boards(session, season.workspace_id)
+
+
+async def _set_end(session: AsyncSession, season: Season, now: datetime) -> None:
     if now <= season.starts_at:
         raise Refused(SeasonTooShort(name=season.name))
-    final = await build_final_board(session, season)
-    ledger.end_season(season, now, final)
+    season.ends_at = now
+    await session.flush()
+
+
+async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
+    season.archive = await build_final_board(session, season)
     await session.flush()
     await announce_season_winners(session, season, now)
 
@@ -257,6 +299,7 @@ async def _season_views(session: AsyncSession, caller: Caller, seasons: Sequence
             name=season.name,
             starts_at=season.starts_at,
             ends_at=season.ends_at,
+            final=season.ends_at is None or season.archive is not None,
             archive=tuple(
                 BoardRow.from_stored(
                     {**row, "discord": ids.get(row["member"], ""), "me": row["member"] == caller.member_id}

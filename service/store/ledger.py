@@ -27,6 +27,8 @@ from service.store.tables import (
     Ledger,
     Member,
     QuestionVersion,
+    Round,
+    Schedule,
     Season,
     Workspace,
 )
@@ -223,9 +225,21 @@ def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: d
     return season
 
 
-def end_season(season: Season, ends_at: datetime, archive: list[dict[str, Any]]) -> None:
-    """Ends a season and stores its final board."""
-    season.ends_at, season.archive = ends_at, archive
+async def list_unsettled_seasons(session: AsyncSession) -> Sequence[tuple[int, int]]:
+    """Returns the ids and workspaces of ended seasons without a final board, all of whose rounds are closed."""
+    open_round = (
+        select(Round.id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(
+            Schedule.workspace_id == Season.workspace_id,
+            Round.closed_at.is_(None),
+            Round.skipped.is_(None),
+            Round.opens_at < Season.ends_at,
+        )
+    )
+    ended = Season.ends_at.is_not(None) & Season.archive.is_(None)
+    rows = await session.execute(select(Season.id, Season.workspace_id).where(ended, ~open_round.exists()))
+    return [(row[0], row[1]) for row in rows]
 
 
 async def list_hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:

@@ -114,6 +114,8 @@ class SeasonView(Model):
     starts_at: datetime
     ends_at: datetime | None
     archive: tuple[BoardRow, ...] = ()
+    final: bool = True
+    """False for a season that has ended, until the questions that were open then have closed and its board is kept."""
 
 
 RoleId = Annotated[str, Field(pattern=r"^([0-9]{1,20})?$")]

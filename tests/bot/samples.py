@@ -879,6 +879,9 @@ GALLERY: dict[str, Card | Form] = {
     "season": admin.season_card(
         SeasonView(id=1, name="Spring", starts_at=NOW, ends_at=NEXT, archive=ROWS), "Season ended"
     ),
+    "season not final": admin.season_card(
+        SeasonView(id=1, name="Spring", starts_at=NOW, ends_at=NEXT, final=False), "Season ended"
+    ),
     "seasons": admin.seasons_card((SeasonView(id=1, name="Spring", starts_at=NOW, ends_at=None),)),
     "seasons none": admin.seasons_card(()),
     "banks": admin.banks_card((BankView(name="core", title="PyTorch core", questions=28, unanswered=0, retired=1),)),

@@ -78,7 +78,7 @@ async def test_daily_post(room: Room) -> None:
         await room.carries()
     assert room.wall.questions
     show("daily post: due slot, round, outbox, chat", modules)
-    assert len(modules) <= 61
+    assert len(modules) <= 63
 
 
 async def test_button_answer(room: Room, who: MakeWho) -> None:

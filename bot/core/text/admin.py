@@ -187,13 +187,15 @@ def round_card(view: RoundView, head: str) -> Card:
     return Card(head, f"{head}. {in_brief(view.question.prompt, 100)}", blocks)
 
 
+NOT_FINAL = "Its final board follows when the questions that were open at its end have closed."
+
+
 def season_card(view: SeasonView, head: str) -> Card:
     """Shows a season."""
-    return Card(
-        head,
-        f"{head}: {view.name}.",
-        (Text(f"{head}: **{escape(view.name)}**, {season_span(view)}."), *_winners(view)),
-    )
+    text = f"{head}: **{escape(view.name)}**, {season_span(view)}."
+    if not view.final:
+        text += f"\n\n{NOT_FINAL} `/quiz-admin season list` then names the winner."
+    return Card(head, f"{head}: {view.name}.", (Text(text), *_winners(view)))
 
 
 def season_span(view: SeasonView) -> str:
@@ -211,6 +213,14 @@ def _winners(view: SeasonView) -> tuple[Block, ...]:
     return (Table(("Rank", "Name", "Points"), rows, caption, (0, 2), members=mentions_of(best)),)
 
 
+def _winner(view: SeasonView) -> str:
+    if view.archive:
+        return view.archive[0].name
+    if view.ends_at is None:
+        return "still running"
+    return "nobody" if view.final else "not decided yet"
+
+
 def seasons_card(views: tuple[SeasonView, ...]) -> Card:
     """Lists the seasons, the running one first."""
     if not views:
@@ -220,7 +230,7 @@ def seasons_card(views: tuple[SeasonView, ...]) -> Card:
         (
             view.name,
             season_span(view),
-            view.archive[0].name if view.archive else "still running" if not view.ends_at else "nobody",
+            _winner(view),
         )
         for view in views
     )

@@ -13,6 +13,7 @@ from bot.core.cards import Award, Block, Button, Card, Charted, Code, Small, Tab
 from bot.core.channel_access import RoleProblem
 from bot.core.charts import PODIUM_PLACES, BoardChart, BoardPlace, MeasuredChart, PodiumChart, PodiumPlace, RangeRow
 from bot.core.markup import escape
+from bot.core.text.admin import NOT_FINAL as NOT_FINAL
 from bot.core.text.admin import season_span as season_span
 from bot.core.text.tournaments import team_name
 from bot.core.text.words import and_list, countdown_words, day_words, joined, mentions_of, percent, plural

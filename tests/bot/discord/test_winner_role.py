@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bot.discord.simulated import Simulated, said
+from tests.bot.discord.test_flows import letter_of
 from tests.bot.discord.test_presence import heard
 from tests.bot.discord.test_role_ping import pings
 from tests.bot.discord.test_sprints import Stopwatch
@@ -69,8 +70,29 @@ async def test_the_winner_gets_the_role_and_whoever_had_it_loses_it(sim: Simulat
     assert pings(sim) == [], "the role is named, and nobody is notified"
 
 
+async def test_the_winner_is_decided_when_the_open_question_has_closed(sim: Simulated, champion: Role) -> None:
+    await arrive(sim)
+    await may_give(sim)
+    await sim.boss.slash(sim.channel, "quiz-admin season role", role=str(champion.id))
+    await sim.boss.slash(sim.channel, "quiz-admin season start", name="Autumn")
+    post = await sim.opens("one-right")
+    asked = await sim.ada.click(post, label="Answer")
+    await sim.ada.click(asked, letter_of(said(asked), "`(3, 2)`"))
+    sim.moving.advance(hours=1)
+    ended = said(await sim.boss.slash(sim.channel, "quiz-admin season end"))
+    assert "Its final board follows when the questions that were open at its end have closed" in ended
+    assert "not decided yet" in said(await sim.boss.slash(sim.channel, "quiz-admin season list"))
+    await sim.client.member_adjust(sim.operator, "late", "Boss", 50, "after the end of the season")
+    await sim.carries()
+    assert announcements(sim) == [] and champion.holders == set()
+    await sim.closes()
+    (announced,) = announcements(sim)
+    assert "Ada wins the season Autumn" in said(announced) and champion.holders == {sim.ada.id}
+
+
 async def test_a_missing_permission_is_shown_with_its_cure_and_the_role_waits(sim: Simulated, champion: Role) -> None:
     await sim.starts("one-right")
+    await sim.closes()
     await arrive(sim)
     named = await sim.boss.slash(sim.channel, "quiz-admin season role", role=str(champion.id))
     assert "I cannot give this role yet" in said(named) and "**Manage Roles**" in said(named)

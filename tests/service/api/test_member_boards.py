@@ -6,10 +6,10 @@ import asyncio
 from datetime import UTC, datetime
 
 from service.client import ServiceRefused
-from service.wire import NoSeason, SeasonTooShort, Where
+from service.wire import NoSeason, QuestionPost, SeasonTooShort, Where
 from tests.conftest import Clock
 from tests.service.api.test_member_members import played
-from tests.service.daily_channel import DAILY, DailyChannel
+from tests.service.daily_channel import DAILY, DailyChannel, choice
 from tests.service.refusals import refused
 
 
@@ -40,6 +40,39 @@ async def test_a_season_is_played_and_archived(daily: DailyChannel, clock: Clock
     assert await daily.client.season_end(boss, "e2") == ended
     (listed,) = await daily.client.season_list(ada)
     assert (listed.name, listed.archive[0].me) == ("Spring", True)
+
+
+async def test_a_question_that_is_open_when_its_season_ends_counts_in_it(daily: DailyChannel, clock: Clock) -> None:
+    boss = daily.who("Boss", admin=True)
+    await daily.client.season_start(boss, "e1", "Spring")
+    await daily.bank(choice("views"), choice("grad"))
+    await daily.schedule()
+    clock.advance(hours=1)
+    ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(ref, "a", "Ada")
+    clock.advance(minutes=1)
+    ended = await daily.client.season_end(boss, "e2")
+    assert (ended.final, ended.archive) == (False, ())
+    clock.advance(minutes=1)
+    assert (await daily.client.season_start(boss, "e3", "Summer")).final
+    assert await daily.client.season_end(boss, "e2") == ended
+    clock.advance(hours=8)
+    await daily.ticked()
+    board = await daily.client.board(daily.who("Ada"), DAILY, period="season")
+    assert (board.title, board.rows) == ("Summer", ())
+    summer, spring = await daily.client.season_list(boss)
+    assert (spring.name, spring.final, spring.ends_at) == ("Spring", True, ended.ends_at)
+    assert [(row.name, row.points) for row in spring.archive] == [("Ada", 10)]
+    assert summer.ends_at is None
+
+    clock.advance(hours=16)
+    ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(ref, "a", "Bo")
+    clock.advance(hours=8)
+    await daily.ticked()
+    board = await daily.client.board(daily.who("Ada"), DAILY, period="season")
+    assert [(row.name, row.points) for row in board.rows] == [("Bo", 10)]
+    assert (await daily.client.season_list(boss))[1] == spring
 
 
 async def test_of_seasons_started_at_the_same_moment_one_runs(daily: DailyChannel, clock: Clock) -> None:

@@ -80,7 +80,7 @@ async def test_a_view_has_the_best_of_a_large_season(stage: Stage) -> None:
         for at in range(250)
     ]
     stage.now += timedelta(days=1)
-    ledger.end_season(season, stage.now, rows)
+    season.ends_at, season.archive = stage.now, rows
     await stage.session.flush()
     view = await leaderboard.view_season(stage.session, ada, season.id)
     assert [row.rank for row in view.archive] == [at // 2 * 2 + 1 for at in range(leaderboard.MOST_FINAL_ROWS)]
