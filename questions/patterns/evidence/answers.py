@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from questions.patterns.candidates import Verdict
 from questions.patterns.evidence.runs import FEWEST, split_run
 from questions.patterns.options.marks import marks_one
+from questions.patterns.options.search import MARKED_STATEMENT
 from questions.patterns.starts.start import begins_question
 from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import (
@@ -105,9 +106,17 @@ _FIRST_OPTION = re.compile(
 def _is_answered(document: Document, start: Start) -> bool:
     if start.block is None or is_answer_heading(start.block) or start.answer is None:
         return False
-    if _is_explained(start):
+    if _is_explained(start) or _NAMES_OPTIONS.fullmatch(start.stem.text):
         return False
     return not _holds_others(document, start) and not _states_a_problem(start)
+
+
+_NAMES_OPTIONS = re.compile(
+    r"(?:answer[ ])?(?:options|choices|opciones|opções|alternativas|optionen|antwortmöglichkeiten|opzioni|варианты"
+    r"|选项|選項|選択肢)(?:[ ]?[(（].{0,80}[)）])?[ ]?[:：]?",
+    re.IGNORECASE,
+)
+"""A heading that only names what to choose from."""
 
 
 def _is_explained(start: Start) -> bool:
@@ -184,6 +193,9 @@ def _answered_items(run: list[Start]) -> Verdict:
     marked = [start for start in run if start.number and marks_one(start.text)]
     if len(marked) >= FEWEST["item"] and len(marked) * 5 >= len(run) * 4:
         return Verdict(tuple(run))
+    stated = sum(bool(start.number) and MARKED_STATEMENT.fullmatch(_whole(start)) is not None for start in run)
+    if stated >= _FEWEST_STATED and stated * 5 >= len(run) * 4:
+        return Verdict(tuple(start for start in run if start.number))
     may_ask = [start for start in run if start.asks or start.bold or start.number]
     answered = {start for start in may_ask if start.answer or start.offers}
     if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):
@@ -192,6 +204,15 @@ def _answered_items(run: list[Start]) -> Verdict:
     if len(answered) * 2 >= len(run):
         read |= {start for start in run if start.number and asks_or_demands(start.stem.text)}
     return split_run(run, read)
+
+
+_FEWEST_STATED = 3
+"""Fewest items with a mark behind a statement that says whether it is true."""
+
+
+def _whole(start: Start) -> str:
+    """Returns the line of an item: what asks, and what is said behind it."""
+    return f"{start.stem.text} {start.said}".strip()
 
 
 def _answered_lines(run: list[Start]) -> Verdict:

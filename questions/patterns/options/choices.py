@@ -15,6 +15,7 @@ from questions.patterns.options.keys import Key, key_below, key_of, letter_below
 from questions.patterns.options.marks import numbered_options
 from questions.patterns.options.search import (
     LONGEST_OPTION,
+    MARKED_STATEMENT,
     OPTION_WORD,
     OptionRun,
     are_truths,
@@ -430,6 +431,7 @@ def _parts_of(text: str) -> list[str]:
     return [part for one in text.split(mark) if (part := one.strip(" ;；|,，、"))]
 
 
+_RIGHT_MARKS = "√✓✔☑对對"
 _STATEMENT = re.compile(
     rf"(?:\*\*|__)?{TRUE_OR_FALSE}"
     r"[ ]?[?:：.–-]?(?:\*\*|__)?[ ]?[:：]?[ ]+"
@@ -442,8 +444,14 @@ _STATEMENT = re.compile(
 
 
 def _of_statement(prompt: str) -> ChoiceParts | None:
-    """Returns a statement after `True or false:` with these two as options; a word after its end is the key."""
+    """Returns a statement after `True or false:` with these two as options; a word after its end is the key. So is a
+    mark in brackets behind any statement: `视图共享内存。（√）`."""
     prompt = prompt.strip()
+    if marked := MARKED_STATEMENT.fullmatch(prompt):
+        right = marked["mark"] in _RIGHT_MARKS
+        pair = ("对", "错") if _WIDE.search(marked["says"]) else ("True", "False")
+        options = tuple(Option(name, word, (word == pair[0]) == right) for name, word in zip("ab", pair, strict=True))
+        return ChoiceParts(marked["says"].strip(), options, "", ())
     found = _STATEMENT.fullmatch(prompt)
     if found is None:
         return None
@@ -466,6 +474,10 @@ _TRUTHS = (
     ("prawda", "fałsz"),
     ("верно", "неверно"),
     ("правда", "ложь"),
+    ("对", "错"),
+    ("對", "錯"),
+    ("正确", "错误"),
+    ("正確", "錯誤"),
 )
 _TRUE_FALSE = rf"(?:{TRUE_OR_FALSE}|T[ ]?/[ ]?F|{'|'.join(f'{yes}[ ]?/[ ]?{no}' for yes, no in _TRUTHS)})"
 _BEGINS_WITH_TRUTH = re.compile(rf"[^\w\n]{{0,4}}{_TRUE_FALSE}(?!\w)", re.IGNORECASE)
@@ -480,12 +492,14 @@ _SAYS_TRUTH = re.compile(
 def _states(prompt: str) -> bool:
     """Returns whether a prompt is one sentence that states something."""
     text = prompt.strip(' *_"“”')
-    states = "\n" not in text and len(text.split()) >= _FEWEST_STATED and text.endswith((".", "。"))
+    words = len(text.split()) if text.isascii() else max(len(text.split()), len(_WIDE.findall(text)) * 2 // 3)
+    states = "\n" not in text and words >= _FEWEST_STATED and text.endswith((".", "。"))
     return states and not (sets_task(text) or demands(text))
 
 
 _FEWEST_STATED = 4
 """Fewest words of a statement."""
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
 def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts | None:

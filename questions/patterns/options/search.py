@@ -110,6 +110,13 @@ class OptionRun:
     """Text of the only bold option, if no other mark exists."""
 
 
+MARKED_STATEMENT = re.compile(
+    r"(?P<says>[^\n]{4,400}?)[ \u3000]{0,9}[（(【\[][ \u3000]{0,9}(?P<mark>[√✓✔☑×✗✘╳❌对错對錯])\ufe0f?"
+    r"[ \u3000]{0,9}[)）】\]][。.]?"
+)
+"""A statement with a mark behind it that says whether it is true."""
+
+
 _TRUE_OR_FALSE = re.compile(
     r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"
     r"|verdadeiro|sí|sim|não"
