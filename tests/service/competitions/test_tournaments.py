@@ -29,7 +29,7 @@ from service.wire import (
 )
 from tests.conftest import MONDAY, Clock
 from tests.service.competitions.tournament_scene import TUESDAY, TournamentScene
-from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code, play_duel
 from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
@@ -411,6 +411,20 @@ async def test_teams_at_random_are_balanced_by_recent_points(scene: TournamentSc
         view = await scene.view()
         assert [len({"Ada", "Bob"} & {one.name for one in team.named}) for team in view.teams] == [1, 1]
         await scene.daily.client.tournament_cancel(scene.daily.who("Boss", admin=True), scene.event())
+
+
+async def test_teams_at_random_are_balanced_by_the_rating_of_duels(scene: TournamentScene, clock: Clock) -> None:
+    who = scene.daily.who
+    await play_duel(scene.daily.client, who("Ada"), who("Bob"), DAILY, clock.now)
+    for seed in range(4):
+        day = clock.now.date() + timedelta(days=1)
+        await scene.plans(title=f"Cup {seed}", first_day=day, days=1, balance="rating")
+        await scene.joins("Ada", "Bob", "Cy", "Dan")
+        clock.now += timedelta(days=1)
+        await scene.told()
+        # The winner and the loser together, against two who never had a duel.
+        assert {"Ada", "Bob"} in [{one.name for one in team.named} for team in (await scene.view()).teams]
+        await scene.daily.client.tournament_cancel(who("Boss", admin=True), scene.event())
 
 
 async def test_a_late_joiner_goes_to_the_smallest_team_and_counts_from_the_next_day(scene: TournamentScene) -> None:
