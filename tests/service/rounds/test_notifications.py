@@ -13,7 +13,7 @@ from service.rounds.notifications import Reminders
 from service.store.notifications import NotificationSetting, Reminder
 from service.store.outbox import PACE_INTERVAL, PACE_SIZE, NewMessage, enqueue_paced
 from service.store.tables import Identity, Outbox
-from service.wire import Delivery, ExtraRound, NotificationView, ReminderNote, RoundResult
+from service.wire import Delivery, ExtraRound, NotificationView, ReminderNote, RoundResult, ScheduleChanges
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
 from tests.service.statements import counted
@@ -68,6 +68,19 @@ async def test_only_those_who_asked_and_have_not_answered_are_reminded_once(
     for _ in range(3):
         clock.advance(minutes=5)
         assert await reminded(third_day) == []
+
+
+async def test_a_short_round_reminds_in_its_last_quarter(third_day: DailyChannel, clock: Clock) -> None:
+    await wants(third_day, "Ada")
+    await third_day.answer("r3", "a", "Ada")
+    short = ScheduleChanges(open_minutes=60)
+    await third_day.client.schedule_edit(third_day.who("Boss", admin=True), "short", 1, short)
+    clock.advance(days=1)
+    await third_day.ticked()
+    clock.advance(minutes=44)
+    assert await reminded(third_day) == []
+    clock.advance(minutes=1)
+    assert members_of(await reminded(third_day)) == ["ada"]
 
 
 async def test_many_reminders_take_as_many_statements_as_one(third_day: DailyChannel, clock: Clock) -> None:
