@@ -6,6 +6,7 @@ The service is imported by the fixtures that need it: a test of pure code starts
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -77,6 +78,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(10_000, 20, 10)
         gc.enable()
+
+
+_LOGGERS = tuple(map(logging.getLogger, ("bot", "dailygrad", "questions", "sandbox", "service")))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Undoes what a command that a test ran in this process did to our loggers: the next test may read the log."""
+    for logger in _LOGGERS:
+        if logger.level:
+            logger.setLevel(logging.NOTSET)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

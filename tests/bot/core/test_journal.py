@@ -4,6 +4,8 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +26,16 @@ def press(number: int = 1, at: datetime = NOW) -> Press:
     return Press(f"discord:{number}", at, ADA, DAILY, "o:r1:a")
 
 
+Journals = Callable[[], Journal]
+
+
+@pytest.fixture
+def journals(tmp_path: Path) -> Iterator[Journals]:
+    """Opens the same journal, once or several times."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(closing(Journal(tmp_path / "journal.sqlite")))
+
+
 EVENTS: list[Event] = [
     Command("c", NOW, ADA, DAILY, "quiz", 'report text:say "no"\nplease'),
     press(),
@@ -39,11 +51,12 @@ def test_an_event_is_read_back_unchanged(tmp_path: Path, event: Event) -> None:
     first = Journal(tmp_path / "journal.sqlite")
     assert first.record(event, ROUTE)
     first.close()
-    assert Journal(tmp_path / "journal.sqlite").unanswered() == [JournalEntry(event, ROUTE)]
+    with closing(Journal(tmp_path / "journal.sqlite")) as journal:
+        assert journal.unanswered() == [JournalEntry(event, ROUTE)]
 
 
-def test_an_event_is_recorded_once_across_processes(tmp_path: Path) -> None:
-    one, other = Journal(tmp_path / "journal.sqlite"), Journal(tmp_path / "journal.sqlite")
+def test_an_event_is_recorded_once_across_processes(journals: Journals) -> None:
+    one, other = journals(), journals()
     assert one.record(press(), ROUTE)
     assert not other.record(press(), ROUTE)
     one.mark_answered(press().id)
@@ -51,16 +64,16 @@ def test_an_event_is_recorded_once_across_processes(tmp_path: Path) -> None:
     assert one.unanswered() == other.unanswered() == []
 
 
-def test_what_is_left_comes_oldest_first(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite")
+def test_what_is_left_comes_oldest_first(journals: Journals) -> None:
+    journal = journals()
     for number in (3, 1, 2):
         journal.record(press(number), ROUTE)
     journal.mark_answered("discord:1")
     assert [taken.event.id for taken in journal.unanswered()] == ["discord:3", "discord:2"]
 
 
-def test_nothing_of_an_answered_event_stays_but_its_id(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite")
+def test_nothing_of_an_answered_event_stays_but_its_id(tmp_path: Path, journals: Journals) -> None:
+    journal = journals()
     journal.record(Submit("s", NOW, ADA, DAILY, "f:r1", {"text": ("my own words",)}), ROUTE)
     journal.mark_answered("s")
     journal.close()
@@ -68,8 +81,8 @@ def test_nothing_of_an_answered_event_stays_but_its_id(tmp_path: Path) -> None:
     assert b"my own words" not in kept and b"a-token" not in kept
 
 
-def test_only_what_was_answered_is_forgotten(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite")
+def test_only_what_was_answered_is_forgotten(journals: Journals) -> None:
+    journal = journals()
     for number, days in ((1, 9), (2, 9), (3, 1)):
         journal.record(press(number, NOW - timedelta(days=days)), ROUTE)
     for number in (1, 3):
@@ -80,8 +93,8 @@ def test_only_what_was_answered_is_forgotten(tmp_path: Path) -> None:
     assert not journal.record(press(3), ROUTE)
 
 
-def test_instants_of_other_zones_are_forgotten_by_their_time(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite")
+def test_instants_of_other_zones_are_forgotten_by_their_time(journals: Journals) -> None:
+    journal = journals()
     journal.record(press(1, datetime.fromisoformat("2026-03-02T09:30:00+02:00")), ROUTE)
     journal.mark_answered("discord:1")
     journal.prune(datetime(2026, 3, 2, 7, 0, tzinfo=UTC))
@@ -90,9 +103,9 @@ def test_instants_of_other_zones_are_forgotten_by_their_time(tmp_path: Path) -> 
     assert journal.record(press(1), ROUTE)
 
 
-def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+def test_nobody_else_may_read_it(tmp_path: Path, journals: Journals) -> None:
     (tmp_path / "journal.sqlite").touch(mode=0o644)
-    journal = Journal(tmp_path / "journal.sqlite")
+    journal = journals()
     journal.record(press(), ROUTE)
     modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert modes == {0o600}
@@ -112,12 +125,12 @@ def test_what_was_taken_survives_a_kill(tmp_path: Path) -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], cwd=Path.cwd(), timeout=60, check=False)
     assert ended.returncode == -signal.SIGKILL
-    left = Journal(tmp_path / "journal.sqlite").unanswered()
-    assert [taken.route["n"] for taken in left] == [str(n) for n in range(50)]
+    with closing(Journal(tmp_path / "journal.sqlite")) as journal:
+        assert [taken.route["n"] for taken in journal.unanswered()] == [str(n) for n in range(50)]
 
 
-def test_taking_costs_one_statement_however_much_is_kept(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite")
+def test_taking_costs_one_statement_however_much_is_kept(journals: Journals) -> None:
+    journal = journals()
     seen: list[str] = []
     journal._db.set_trace_callback(seen.append)
     costs = []
