@@ -213,13 +213,19 @@ async def test_the_post_says_the_same_day_and_close_everywhere(chats: TwoChats) 
     assert first.closes_at == chats.clock.now + timedelta(hours=8)
 
 
-async def test_a_question_that_was_given_up_is_posted_where_its_schedule_has_moved(chats: TwoChats) -> None:
-    boss, client = chats.boss("discord"), chats.daily.client
+async def waits_everywhere(chats: TwoChats) -> None:
+    """Makes the day's question due, which no chat takes yet."""
     chats.clock.advance(hours=1)
     await chats.daily.service.tick()
+    client = chats.daily.client
     for platform in ("discord", "slack"):
         for held in await client.outbox_claim(platform):
             await client.outbox_failed(held.id, held.attempt, "not there", outcome="waits")
+
+
+async def test_a_question_that_was_given_up_is_posted_where_its_schedule_has_moved(chats: TwoChats) -> None:
+    boss, client = chats.boss("discord"), chats.daily.client
+    await waits_everywhere(chats)
     chats.clock.advance(hours=3)
     await chats.daily.service.tick()
     await chats.deliver()
@@ -237,11 +243,7 @@ async def test_a_question_that_was_given_up_is_posted_where_its_schedule_has_mov
 
 async def test_a_question_that_waits_for_a_channel_is_not_posted_once_the_schedule_has_left_it(chats: TwoChats) -> None:
     boss, client = chats.boss("discord"), chats.daily.client
-    chats.clock.advance(hours=1)
-    await chats.daily.service.tick()
-    for platform in ("discord", "slack"):
-        for held in await client.outbox_claim(platform):
-            await client.outbox_failed(held.id, held.attempt, "not there", outcome="waits")
+    await waits_everywhere(chats)
     await client.schedule_unshare(boss, "move", GUILD, 1)
     for platform, chat, where in (("discord", "guild", GUILD), ("slack", "T1", TEAM)):
         await client.outbox_retry(platform, chat, where.channel)
