@@ -226,7 +226,8 @@ def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: d
 
 
 async def list_unsettled_seasons(session: AsyncSession) -> Sequence[tuple[int, int]]:
-    """Returns the ids and workspaces of ended seasons without a final board, all of whose rounds are closed."""
+    """Returns the ids and workspaces of ended seasons without a final board, all of whose rounds are closed: those that
+    opened while the season ran."""
     open_round = (
         select(Round.id)
         .join(Schedule, Schedule.id == Round.schedule_id)
@@ -234,6 +235,7 @@ async def list_unsettled_seasons(session: AsyncSession) -> Sequence[tuple[int, i
             Schedule.workspace_id == Season.workspace_id,
             Round.closed_at.is_(None),
             Round.skipped.is_(None),
+            Round.opens_at >= Season.starts_at,
             Round.opens_at < Season.ends_at,
         )
     )

@@ -75,6 +75,18 @@ async def test_a_question_that_is_open_when_its_season_ends_counts_in_it(daily: 
     assert (await daily.client.season_list(boss))[1] == spring
 
 
+async def test_a_season_waits_for_no_question_that_was_open_before_it_began(daily: DailyChannel, clock: Clock) -> None:
+    boss = daily.who("Boss", admin=True)
+    await daily.bank(choice("views"))
+    await daily.schedule()
+    clock.advance(hours=1)
+    await daily.ticked()
+    clock.advance(minutes=1)
+    await daily.client.season_start(boss, "e1", "Spring")
+    clock.advance(minutes=1)
+    assert (await daily.client.season_end(boss, "e2")).final
+
+
 async def test_of_seasons_started_at_the_same_moment_one_runs(daily: DailyChannel, clock: Clock) -> None:
     boss = daily.who("Boss", admin=True)
     await daily.client.season_start(boss, "e0", "Winter")
