@@ -34,20 +34,23 @@ def parts_of(cell: str) -> list[str]:
 def _by_letters(parts: list[str], mark: str) -> list[str]:
     """Returns the parts of a cell in the order of the letters before them; one without a letter continues the one
     before it: `a: one, b: two, or so`. Empty unless the letters are the first of the alphabet, each once."""
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     last = ""
     for part in parts:
         start = _START.match(part)
         letter = start["letter"].lower() if start else ""
         if letter and letter not in found:
-            found[letter] = part
+            found[letter] = [part]
             last = letter
         elif not last:
             return []
         else:
-            found[last] = f"{found[last]}{mark if mark == _MARKS[0] else f'{mark} '}{part}"
+            found[last].append(part)
     said = "".join(sorted(found))
-    return [found[letter] for letter in said] if len(said) >= _FEWEST_OPTIONS and _LETTERS.startswith(said) else []
+    if len(said) < _FEWEST_OPTIONS or not _LETTERS.startswith(said):
+        return []
+    between = mark if mark == _MARKS[0] else f"{mark} "
+    return [between.join(found[letter]) for letter in said]
 
 
 def without_labels(texts: list[str]) -> list[str]:
