@@ -75,6 +75,7 @@ def test_an_attack_comes_to_nothing(outcomes: Found, attack: str, kind: str) -> 
     assert max(len(outcome.stdout), len(outcome.stderr)) <= ATTACKS[attack].limits.output_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", [name for name, one in ATTACKS.items() if not one.uncontrolled])
 def test_without_walls_the_same_attack_is_a_breach(free: Free, attack: str) -> None:
     ended = free.run(attack, ATTACKS[attack].program)

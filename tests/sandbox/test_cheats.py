@@ -76,6 +76,7 @@ def test_no_cheat_is_accepted_and_none_makes_us_fail(judgements: Found, cheat: s
     assert judgement.share <= 0.25, "at most the two visible cases, known by heart"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheat", [name for name, one in CHEATS.items() if one.beats])
 def test_the_same_cheat_beats_a_naive_grader(free: Free, cheat: str) -> None:
     ended = free.run(cheat, grader(CHEATS[cheat].beats, CHEATS[cheat].answer))

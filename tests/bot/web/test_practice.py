@@ -231,6 +231,8 @@ async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, width
         await windows.close()
 
 
+@pytest.mark.slow
+@pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [1200, 390])
 async def test_every_page_shows_how_many_cards_are_due(room: Room, quiz_chat: WebChat, width: int) -> None:

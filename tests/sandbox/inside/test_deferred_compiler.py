@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DEFERRED = """
 from sandbox.inside.deferred_compiler import defer_compiler, is_deferred
 defer_compiler()
@@ -124,7 +126,6 @@ def ran(*parts: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_eager_torch_leaves_it_out_and_a_program_that_imports_it_gets_the_whole() -> None:
     compiled = ran(DEFERRED, TRAINING, EAGER, LOADED, COMPILED)
     assert "lerp_" in compiled

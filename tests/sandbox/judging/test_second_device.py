@@ -85,6 +85,7 @@ def test_more_than_ten_shipped_questions_are_studied() -> None:
     assert sum(len(task.wrong) for task in TASKS.values()) >= 4 * len(TASKS)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.parametrize("id", TASKS)
 async def test_a_right_answer_in_another_order_is_accepted_and_wrong_ones_are_not(

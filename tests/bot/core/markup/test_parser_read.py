@@ -314,7 +314,7 @@ def test_a_text_too_long_says_so() -> None:
 def test_the_work_for_a_hostile_text_grows_with_its_length(piece: str) -> None:
     pieces = MAX_SOURCE // len(piece)
     parse(piece * pieces)
-    work, twice = (calls_of(lambda part=part: parse(piece * (pieces // part))) for part in (8, 4))  # type: ignore[misc]
+    work, twice = (calls_of(lambda part=part: parse(piece * (pieces // part))) for part in (16, 8))  # type: ignore[misc]
     assert twice < 2.5 * work
 
 
