@@ -19,9 +19,9 @@ class ChannelProblem:
     """Whether the bot can join by itself."""
 
 
-RoleProblem = Literal["unknown", "not to be given", "no permission", "too high"]
-"""What keeps the bot from giving a role: it does not exist, belongs to everyone or to another app, the bot may manage
-no roles, or the role is not below its own."""
+RoleProblem = Literal["unknown", "not to be given", "a moderator's", "no permission", "too high"]
+"""What keeps the bot from giving a role: it does not exist, belongs to everyone or to another app, has rights of a
+moderator, the bot may manage no roles, or the role is not below its own."""
 
 
 class ChannelAccess(Protocol):

@@ -23,6 +23,8 @@ NEEDED: Final[Mapping[str, int]] = {
 """Permissions the bot needs in a channel: to post, to show pictures, to check for a post, to reveal in a thread."""
 _NOT_IN_THREADS: Final = ("Send Messages", "Create Public Threads")
 """Permissions that do not matter in a thread."""
+MODERATORS_RIGHTS: Final = discord.Permissions.elevated().value
+"""Permissions of moderators. The bot gives no role that has one: an admin of the quiz need not have them."""
 
 
 class DiscordChannelAccess:
@@ -52,6 +54,8 @@ class DiscordChannelAccess:
             return "unknown"
         if found.is_default() or found.managed:
             return "not to be given"
+        if found.permissions.value & MODERATORS_RIGHTS:
+            return "a moderator's"
         if not guild.me.guild_permissions.manage_roles:
             return "no permission"
         return "too high" if guild.me.top_role <= found else None

@@ -142,12 +142,16 @@ def _given(raw: RawInteraction, option: Mapping[str, Any]) -> Any:
 
 
 def _mentioned(raw: RawInteraction, member: str) -> str:
-    """Returns the member whom an option names, as typed text. A bot is named only, so it is not found in the quiz."""
+    """Returns the member whom an option names, as typed text. A bot is named only, so it is not found in the quiz.
+
+    Discord accepts the id of any account. Only that of a member gets a name, by which the quiz knows that it is one.
+    """
     resolved = raw.data.get("resolved") or {}
     user = (resolved.get("users") or {}).get(member) or {}
-    nick = ((resolved.get("members") or {}).get(member) or {}).get("nick")
+    here = (resolved.get("members") or {}).get(member)
+    nick = (here or {}).get("nick")
     name = str(nick or user.get("global_name") or user.get("username") or member).strip()[:80] or member
-    return name if user.get("bot") else mention(member, name)
+    return name if user.get("bot") else mention(member, "" if here is None else name)
 
 
 def _arguments(spec: Spec, given: Mapping[str, Any]) -> Iterator[str]:

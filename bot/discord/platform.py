@@ -21,6 +21,7 @@ from bot.core.cards import Award, Card, Link
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.core.limits import DISCORD
 from bot.core.rendering import line_of
+from bot.discord.access import MODERATORS_RIGHTS
 from bot.discord.library import Route
 from bot.discord.mentions import CommandMentions
 from bot.discord.render import (
@@ -54,6 +55,8 @@ _DAY_MINUTES: Final = 1440
 _POST_MINUTES: Final = 10_080
 """A post of a forum is archived after a week without messages, so that its question stays in sight."""
 _PARTIAL: Final = 256
+_CHANNELS: Final = 10_000
+"""Channels whose server is remembered."""
 _BUSY_S: Final = 10.0
 _ROLE = "open Server Settings → Roles, or the channel's own Permissions, and allow the bot"
 _FIXES: Final[dict[int, str]] = {
@@ -87,6 +90,11 @@ _ROLE_FIXES: Final[dict[int, str]] = {
     50013: _MANAGE_ROLES,
 }
 """What to do when a role cannot be given, by error code. Until then the announcement waits."""
+_OTHER_SERVER: Final = "that channel is in another server: type `/quiz-admin schedule add` in a channel of this one"
+_HAS_RIGHTS: Final = (
+    "the winner's role has rights of a moderator, which the quiz gives to nobody: name a role without them, as with "
+    "`/quiz-admin season role`"
+)
 _WAITS: Final = frozenset({10004, 50001, 50013, 50083})
 """Error codes of refusals whose cause an admin can remove while the message waits."""
 
@@ -108,6 +116,8 @@ class DiscordPlatform:
         self._client = client
         self._clock = clock
         self._partial: dict[str, Found] = {}
+        self._servers: dict[str, str] = {}
+        """The server of each channel; a direct message has none."""
 
     async def post(self, target: Target, card: Card, key: str) -> str:
         """Posts a card, or the missing messages of a partly posted one. Raises as the protocol says."""
@@ -155,6 +165,12 @@ class DiscordPlatform:
 
     async def _give_role(self, guild: str, award: Award) -> None:
         """Gives a role to the winners, and takes it from those who had it before. Repeating it changes nothing."""
+        if not award.winners and not award.former:
+            return
+        with translate_errors():
+            roles = await self._client.http.request(Route("GET", "/guilds/{guild_id}/roles", guild_id=guild))
+        if any(str(one["id"]) == award.role and int(one["permissions"]) & MODERATORS_RIGHTS for one in roles):
+            raise DeliveryRefused(_HAS_RIGHTS, waits=True)
         for method, members in (("PUT", award.winners), ("DELETE", award.former)):
             for member in members:
                 route = Route(
@@ -260,7 +276,22 @@ class DiscordPlatform:
             return _parts(target.reply_to)[0], False
         if not target.channel.isdecimal():
             raise DeliveryRefused(f"{target.channel!r} is not a Discord channel id: it must be a number")
+        if await self._server_of(target.channel) != target.workspace:
+            raise DeliveryRefused(_OTHER_SERVER)
         return target.channel, False
+
+    async def _server_of(self, channel: str) -> str:
+        """Returns the server of a channel. The bot's token posts in every server, and admins name channels by their
+        ids."""
+        known = self._client.get_channel(int(channel))
+        if isinstance(known, discord.abc.GuildChannel | discord.Thread):
+            return str(known.guild.id)
+        if channel not in self._servers:
+            found = await self._client.http.request(Route("GET", "/channels/{channel_id}", channel_id=channel))
+            self._servers[channel] = str(found.get("guild_id") or "")
+            while len(self._servers) > _CHANNELS:
+                self._servers.pop(next(iter(self._servers)))
+        return self._servers[channel]
 
     async def direct_channel(self, member: str) -> str:
         """Returns the id of the direct-message channel with a member. Raises discord.HTTPException."""

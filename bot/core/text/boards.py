@@ -381,6 +381,7 @@ _WINNERS: Final[Mapping[WinnerOf, tuple[str, str]]] = {
 _ROLE_PROBLEMS: Final[Mapping[RoleProblem, str]] = {
     "unknown": "There is no such role on this server any more. Choose another one.",
     "not to be given": "This role cannot be assigned: it belongs to everyone or to another app. Choose another one.",
+    "a moderator's": "It has rights of a moderator, which I give to nobody. Choose a role without them.",
     "no permission": "I lack **Manage Roles**. Open Server Settings, then Roles, and allow it for my role.",
     "too high": "It is not below my own role. Open Server Settings, then Roles, and drag my role above it.",
 }

@@ -104,6 +104,12 @@ async def channels(server: Server, call: Call) -> list[Json]:
     return [channel_json(channel) for channel in _guild(server, call).channels.values()]
 
 
+async def roles(server: Server, call: Call) -> list[Json]:
+    """Returns a server's roles."""
+    found: list[Json] = guild_json(server.world, _guild(server, call))["roles"]
+    return found
+
+
 async def user(server: Server, call: Call) -> Json:
     """Returns a user."""
     found = server.world.member(call.number("user_id"))
@@ -176,6 +182,7 @@ ENDPOINTS = (
     Endpoint("GET", "/applications/{application_id}/guilds/{guild_id}/commands", get_commands),
     Endpoint("GET", "/guilds/{guild_id}", guild),
     Endpoint("GET", "/guilds/{guild_id}/channels", channels),
+    Endpoint("GET", "/guilds/{guild_id}/roles", roles),
     Endpoint("GET", "/guilds/{guild_id}/members/{user_id}", member),
     Endpoint("PUT", "/guilds/{guild_id}/members/{user_id}/roles/{role_id}", add_role),
     Endpoint("DELETE", "/guilds/{guild_id}/members/{user_id}/roles/{role_id}", remove_role),

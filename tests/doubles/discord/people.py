@@ -250,10 +250,14 @@ class Discord(Server):
         return kept, uploaded
 
     def _resolved(self, channel: Channel, people: Iterable[Member]) -> Json:
-        """Returns the members whom the options of a command name, as Discord adds them."""
+        """Returns the people whom the options of a command name, as Discord adds them: an option takes the id of any
+        account, and those of strangers are no members."""
         found: Json = {"users": {}, "members": {}}
         assert channel.guild is not None, "commands are used in servers"
         for one in people:
+            if one.id not in channel.guild.members:
+                found["users"][str(one.id)] = one.user()
+                continue
             member = member_json(channel.guild, one, permissions=True)
             found["users"][str(one.id)] = member.pop("user")
             found["members"][str(one.id)] = {k: v for k, v in member.items() if k not in ("deaf", "mute")}
