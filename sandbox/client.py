@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sandbox import wire
 from sandbox.framing import FrameDecoder
@@ -23,6 +24,10 @@ a loaded machine. A supervisor that ends closes the connection, so that nobody w
 _HEALTH_SECONDS = 10
 _POLL_SECONDS = 0.05
 _RECEIVE_BYTES = 1 << 18
+_MOST = 1e9
+"""Largest number that a sandbox can report of its runs."""
+_LONGEST_TEXTS = 100_000
+"""Length of the texts of a report of health, characters, all together."""
 _MAX_IDLE = 16
 """Number of idle connections kept."""
 
@@ -57,6 +62,37 @@ class Health:
     """The GPUs found, or why there is none and how to fix it."""
     gpu_trouble: str = ""
     """Why a GPU that was found at the start cannot be used now, or ""."""
+
+
+def read_health(found: Any) -> Health:
+    """Returns the health that a sandbox or a worker reports. Raises ValueError if it is malformed: what a machine
+    reports that somebody else took over must not end who asks."""
+    if not isinstance(found, Mapping):
+        raise ValueError("not an object")
+    known = {each.name: each.default for each in fields(Health)}
+    given = {**found, "devices": found.get("devices", ("cpu",))}
+    if not known.keys() >= given.keys() or {"ready", "running", "waiting", "isolation", "lacks"} - given.keys():
+        raise ValueError(f"unknown or missing fields: {sorted(given.keys() ^ known.keys())}")
+    numbers = [given[name] for name in ("ready", "running", "waiting")]
+    wait_s = given.get("wait_s", 0.0)
+    if any(type(number) is not int or not 0 <= number <= _MOST for number in numbers):
+        raise ValueError("a number of runs that cannot be")
+    if type(wait_s) not in (int, float) or not 0 <= wait_s <= _MOST:
+        raise ValueError("a waiting time that cannot be")
+    lacks, devices, versions = given["lacks"], given["devices"], given.get("versions", {})
+    if not isinstance(versions, Mapping) or not all(isinstance(each, list | tuple) for each in (lacks, devices)):
+        raise ValueError("fields of the wrong type")
+    texts = [
+        *lacks,
+        *versions,
+        *versions.values(),
+        *(given.get(name, "") for name in ("trouble", "gpu", "gpu_trouble")),
+    ]
+    if not all(isinstance(text, str) for text in texts) or sum(map(len, texts)) > _LONGEST_TEXTS:
+        raise ValueError("texts that are none, or too long")
+    if given["isolation"] not in get_args(Isolation) or any(device not in get_args(Device) for device in devices):
+        raise ValueError("an isolation or a device that there is not")
+    return Health(**{**given, "lacks": tuple(lacks), "devices": tuple(devices), "versions": dict(versions)})
 
 
 class SandboxClient:
@@ -104,8 +140,8 @@ class SandboxClient:
         """Returns the state of the sandbox. Raises SandboxUnreachable when no supervisor answers."""
         try:
             _, head, _ = await self._connections.ask(wire.encode("health", {}), _HEALTH_SECONDS)
-            return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head.get("devices", ("cpu",)))})
-        except (OSError, ValueError, KeyError, TypeError) as problem:
+            return read_health(head)
+        except (OSError, ValueError) as problem:
             raise SandboxUnreachable(f"no sandbox answers at {self.place}: {problem}; is it started?") from None
 
     async def until_ready(self, seconds: float = 120.0) -> Health:

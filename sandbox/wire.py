@@ -52,6 +52,8 @@ MAX_BODY = 64 * 1024 * 1024
 """Maximum body size, bytes."""
 MAX_CODE = 256 * 1024
 """Maximum program size, bytes of UTF-8."""
+MAX_NUMBER = 2**128
+"""Largest number in a frame, and above the largest seed. No float is larger that is used, and none is NaN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +169,18 @@ def header_length(prefix: bytes) -> int:
 def read_header(header: bytes) -> tuple[str, dict[str, Any], int]:
     """Returns the kind, the fields and the body length of a frame. Raises ValueError for malformed headers."""
     try:
-        head = json.loads(header)
+        head = json.loads(header, parse_constant=_refuse_constant)
         kind, body = head.pop("kind"), head.pop("body")
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as problem:
         raise ValueError(f"a header that is not a JSON object with kind and body: {problem!r}") from None
     if not isinstance(kind, str) or type(body) is not int or not 0 <= body <= MAX_BODY:
         raise ValueError(f"a header of kind {kind!r} with a body of {body!r} bytes")
     return kind, head, body
+
+
+def _refuse_constant(name: str) -> float:
+    # Python reads NaN and Infinity, which no database stores as JSON.
+    raise ValueError(f"the number {name}")
 
 
 def decode(frame: bytes) -> tuple[str, dict[str, Any], bytes]:
@@ -222,6 +229,8 @@ def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
     outcome = _build(Outcome, {**head, "cause": causes.from_json(head.get("cause")), "results": body})
     known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
     known = known and outcome.device in get_args(Device)
+    if outcome.before < 0:
+        raise ValueError(f"an outcome with {outcome.before} runs ahead of it")
     if not known or outcome.reached not in get_args(Reached) or outcome.refused not in get_args(Refusal):
         raise ValueError(f"an outcome of status {outcome.status!r}, reached {outcome.reached!r}")
     return outcome
@@ -254,6 +263,8 @@ def _build(kind: type[_T], values: Any) -> _T:
             raise ValueError(f"{kind.__name__}: {name!r} is unknown or of the wrong type")
         if isinstance(value, bool) and bool not in types[name]:
             raise ValueError(f"{kind.__name__}: {name!r} is of the wrong type")
+        if isinstance(value, int | float) and not -MAX_NUMBER <= value <= MAX_NUMBER:
+            raise ValueError(f"{kind.__name__}: {name!r} is out of range")
     if kind is Limits and any(value < 0 for value in values.values()):
         raise ValueError("Limits: a negative limit")
     try:

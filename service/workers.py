@@ -5,21 +5,21 @@ See `service.sandboxes` for their side. Imported where a setting names workers: 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
 from sandbox import wire
-from sandbox.client import EXTRA_SECONDS, Health, NobodyThere, SandboxUnreachable
+from sandbox.client import EXTRA_SECONDS, Health, NobodyThere, SandboxUnreachable, read_health
 from sandbox.load_balancer import Addresses, LoadBalancer
 from sandbox.wire import Outcome, Run
 from service.credentials import ServiceTokens
-from service.sandboxes import FRAME
+from service.sandboxes import FRAME, MAX_FRAME_BYTES
 
 _CONNECT_TIMEOUT_SECONDS = 3.0
 _EXTRA_RUN_SECONDS = EXTRA_SECONDS + 20
@@ -29,30 +29,14 @@ _KEEPALIVE_SECONDS = 3.0
 """Time for which idle connections are kept: shorter than the worker's, so that none closes while a run is sent."""
 
 
-class TokenAuth(httpx.Auth):
-    """Sends the newest token, and the other ones in turn if the service refuses it."""
-
-    def __init__(self, tokens: ServiceTokens) -> None:
-        self._tokens = tokens
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        refused: set[str] = set()
-        while (token := self._tokens.newest(refused)) is not None:
-            request.headers["Authorization"] = f"Bearer {token}"
-            response = yield request
-            if response.status_code != httpx.codes.UNAUTHORIZED:
-                return
-            refused.add(token)
-
-
 class Workers(LoadBalancer[str]):
     """A load balancer over workers at URLs such as http://worker:8001. A host name may resolve to several workers."""
 
     def __init__(self, urls: Sequence[str], tokens: ServiceTokens, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
         self._urls = tuple(urls)
+        self._tokens = tokens
         self._http = httpx.AsyncClient(
-            auth=TokenAuth(tokens),
             timeout=httpx.Timeout(_HEALTH_TIMEOUT_SECONDS, connect=_CONNECT_TIMEOUT_SECONDS),
             limits=httpx.Limits(
                 max_connections=None, max_keepalive_connections=32, keepalive_expiry=_KEEPALIVE_SECONDS
@@ -73,7 +57,7 @@ class Workers(LoadBalancer[str]):
 
     def backend(self, name: str) -> _Worker:
         """Returns the worker at that address."""
-        return _Worker(self._http, name)
+        return _Worker(self._http, self._tokens, name)
 
     def absence(self) -> str:
         """Returns why no worker can be used."""
@@ -96,8 +80,9 @@ def _host_and_port(url: str) -> tuple[str, int]:
 class _Worker:
     """One worker."""
 
-    def __init__(self, http: httpx.AsyncClient, url: str) -> None:
+    def __init__(self, http: httpx.AsyncClient, tokens: ServiceTokens, url: str) -> None:
         self._http = http
+        self._tokens = tokens
         self._url = url
 
     async def attempt(self, run: Run) -> Outcome:
@@ -105,7 +90,7 @@ class _Worker:
         frame = wire.encode_run(run)
         answer = await self._request("POST", "/run", run.limits.wall_ms / 1000 + _EXTRA_RUN_SECONDS, frame)
         try:
-            _, head, body = wire.decode(answer.content)
+            _, head, body = wire.decode(answer)
             return replace(wire.read_outcome(head, body), id=run.id)
         except ValueError as problem:
             raise SandboxUnreachable(f"{self._url}: {problem}") from None
@@ -114,25 +99,41 @@ class _Worker:
         """Returns the health of the worker's sandbox. Raises SandboxUnreachable if there is no answer."""
         answer = await self._request("GET", "/health", _HEALTH_TIMEOUT_SECONDS)
         try:
-            found: dict[str, Any] = json.loads(answer.content)
-            return Health(**{**found, "lacks": tuple(found["lacks"]), "devices": tuple(found["devices"])})
-        except (ValueError, KeyError, TypeError) as problem:
-            raise SandboxUnreachable(
-                f"{self._url}: {problem!r}; do service and worker have the same version?"
-            ) from None
+            return read_health(json.loads(answer))
+        except (ValueError, RecursionError) as problem:
+            raise SandboxUnreachable(f"{self._url}: {problem}; do service and worker have the same version?") from None
 
-    async def _request(self, method: str, path: str, seconds: float, content: bytes = b"") -> httpx.Response:
-        timeout = httpx.Timeout(seconds, connect=_CONNECT_TIMEOUT_SECONDS)
+    async def _request(self, method: str, path: str, seconds: float, content: bytes = b"") -> bytes:
+        """Returns the body of the answer, which is bounded in size and time. Sends the newest token, and the other ones
+        in turn if the worker refuses it."""
+        status, body = int(httpx.codes.UNAUTHORIZED), b""
         try:
-            answer = await self._http.request(
-                method, f"{self._url}{path}", content=content, headers={"Content-Type": FRAME}, timeout=timeout
-            )
+            async with asyncio.timeout(seconds):
+                for token in self._tokens.all:
+                    status, body = await self._send(method, path, seconds, content, token)
+                    if status != httpx.codes.UNAUTHORIZED:
+                        break
         except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
             raise NobodyThere(f"no worker answers at {self._url}: {str(problem) or type(problem).__name__}") from None
-        except httpx.TransportError as problem:
+        except (httpx.TransportError, TimeoutError) as problem:
             raise SandboxUnreachable(
                 f"the worker at {self._url} was lost: {str(problem) or type(problem).__name__}"
             ) from None
-        if answer.status_code != httpx.codes.OK:
-            raise SandboxUnreachable(f"the worker at {self._url} says {answer.status_code}: {answer.text[:500]}")
-        return answer
+        if status != httpx.codes.OK:
+            raise SandboxUnreachable(f"the worker at {self._url} says {status}: {body[:500].decode(errors='replace')}")
+        return body
+
+    async def _send(self, method: str, path: str, seconds: float, content: bytes, token: str) -> tuple[int, bytes]:
+        """Sends a request once, and returns the status and the body of the answer."""
+        headers = {"Content-Type": FRAME, "Authorization": f"Bearer {token}"}
+        timeout = httpx.Timeout(seconds, connect=_CONNECT_TIMEOUT_SECONDS)
+        body = bytearray()
+        async with self._http.stream(
+            method, f"{self._url}{path}", content=content, headers=headers, timeout=timeout
+        ) as answer:
+            # As it comes: nothing compresses what a worker answers.
+            async for part in answer.aiter_raw():
+                body += part
+                if len(body) > MAX_FRAME_BYTES:
+                    raise SandboxUnreachable(f"the worker at {self._url} answers more than {MAX_FRAME_BYTES} bytes")
+        return answer.status_code, bytes(body)

@@ -84,6 +84,21 @@ def test_a_header_that_announces_nonsense_is_refused(head: Any) -> None:
         wire.read_header(json.dumps(head).encode())
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + 40 * "0"])
+@pytest.mark.parametrize("name", ["wall_ms", "cpu_ms", "peak_mb", "queue_ms", "delayed_ms", "exit_code", "before"])
+def test_a_number_that_no_database_stores_is_refused(name: str, number: str) -> None:
+    """A sandbox that somebody took over can still give wrong verdicts, but must not keep a round from closing."""
+    header = f'{{"kind": "outcome", "body": 0, "id": "r", "status": "ok", "{name}": {number}}}'.encode()
+    with pytest.raises(ValueError, match=r"Outcome|header"):
+        wire.read_outcome(wire.read_header(header)[1], b"")
+
+
+def test_nobody_is_a_negative_number_of_runs_ahead() -> None:
+    """Or every run would be sent to the sandbox that says so."""
+    with pytest.raises(ValueError, match="-7 runs ahead"):
+        wire.read_outcome({"id": "r", "status": "ok", "before": -7}, b"")
+
+
 def test_a_header_nested_without_end_is_refused() -> None:
     with pytest.raises(ValueError, match="a header"):
         wire.read_header(b"[" * 100_000)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import httpx
@@ -102,7 +104,79 @@ async def lost_worker() -> AsyncIterator[tuple[str, list[str]]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
 
 
+@asynccontextmanager
+async def hostile_worker(*parts: bytes) -> AsyncIterator[str]:
+    """Yields a worker that answers every request with these bytes, the last of them again and again."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.writelines(parts[:-1])
+            while True:
+                writer.write(parts[-1])
+                await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
 LONG = Run("long", "while True: pass", limits=Limits(wall_ms=60_000, cpu_ms=60_000))
+
+
+# What a worker may answer
+
+HEAD = b"HTTP/1.1 %d OK\r\nTransfer-Encoding: chunked\r\n%s\r\n"
+MEGABYTE = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    "head", [HEAD % (200, b""), HEAD % (401, b""), HEAD % (500, b""), HEAD % (200, b"Content-Encoding: gzip\r\n")]
+)
+async def test_a_worker_that_answers_without_end_is_lost(monkeypatch: pytest.MonkeyPatch, head: bytes) -> None:
+    monkeypatch.setattr("service.workers.MAX_FRAME_BYTES", 3 << 20)
+    async with hostile_worker(head, MEGABYTE) as url, through(url) as sandbox:
+        with pytest.raises(SandboxUnreachable, match="answers more than"):
+            await sandbox.health()
+        outcome = await sandbox.run(Run("r", "1"))
+    assert outcome.status == "internal" and "answers more than" in outcome.detail
+
+
+async def test_a_worker_that_answers_drop_by_drop_is_lost_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.workers._HEALTH_TIMEOUT_SECONDS", 0.2)
+    async with hostile_worker(HEAD % (200, b""), b"1\r\nx\r\n") as url, through(url) as sandbox:
+        with pytest.raises(SandboxUnreachable, match="was lost"):
+            await sandbox.health()
+
+
+LIES: list[dict[str, object]] = [
+    {"ready": "2"},
+    {"ready": True},
+    {"running": -1},
+    {"waiting": 1e400},
+    {"waiting": 10**20},
+    {"wait_s": float("nan")},
+    {"wait_s": None},
+    {"isolation": "none"},
+    {"lacks": "all"},
+    {"lacks": [1]},
+    {"versions": []},
+    {"versions": {"torch": 2}},
+    {"devices": ["tpu"]},
+    {"devices": {}},
+    {"trouble": 7},
+    {"trouble": "x" * 200_000},
+    {"surprise": 1},
+]
+NO_OBJECTS = [b"[]", b"null", b"[" * 100_000, b"{}"]
+
+
+@pytest.mark.parametrize("lie", [*NO_OBJECTS, *(json.dumps({**asdict(WELL), **lie}).encode() for lie in LIES)])
+async def test_a_worker_whose_health_makes_no_sense_is_lost(lie: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(lie), lie)
+    async with hostile_worker(answer) as url, worker(Seen()) as good, through(url, good) as sandbox:
+        health = await sandbox.health()
+    assert health.ready == WELL.ready and f"{url}: " in health.trouble
 
 
 # What goes through
