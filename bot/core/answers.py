@@ -54,7 +54,13 @@ def marks_in(event: Submit) -> tuple[int, ...]:
     picked = set(filter(None, event.values.get("points", ())))
     if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
         raise CommandError.of(command_errors.MARKED_BOTH)
-    return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
+    points = map(read_count, picked - {marking.NONE_COVERED})
+    return tuple(sorted(point for point in points if point is not None))
+
+
+def read_count(text: str) -> int | None:
+    """Returns a number of at most nine digits; None for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None
 
 
 def code_in(event: Submit) -> str:

@@ -7,7 +7,7 @@ from datetime import time
 from zoneinfo import available_timezones
 
 from bot.core import actions
-from bot.core.answers import text_in, word_in
+from bot.core.answers import read_count, text_in, word_in
 from bot.core.argument_kinds import BadArgument, NamedChannel, read_time
 from bot.core.cards import Card, Content, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
@@ -164,7 +164,7 @@ def _spec(event: Submit, at: str) -> ScheduleSpec:
     return ScheduleSpec.model_validate(
         {
             "at": time(int(at[:2]), int(at[2:])),
-            "weekdays": tuple(int(day) for day in days.split(",") if day.isdecimal()),
+            "weekdays": tuple(day for day in map(read_count, days.split(",")) if day is not None),
             "zone": typed or text_in(event, "zone") or "UTC",
         }
     )

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from bot.core.actions import BadAction, GiveFeedback, Report, decode, encode, fits
+from bot.core.answers import read_count
 from bot.core.text import archive as text
 from bot.core.text import web_problems as problems
 from bot.core.text.practice_page import explanation
@@ -21,7 +22,7 @@ from bot.core.text.words import day_words
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, cleaned, event_id, refusals_as_pages, text_of
+from bot.web.security import MOST_PAGES, MemberCookies, RequestProblem, cleaned, event_id, refusals_as_pages, text_of
 from service.client import ServiceRefused
 from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, RoundResult, WebPerson, Who
 
@@ -136,17 +137,16 @@ def _said_good(action: str, ref: str) -> bool:
 def _asked_for(query: Mapping[str, str]) -> ArchiveSearch:
     """Returns the search that the query names. Raises RequestProblem."""
     words, topic = cleaned(query.get("text", "")).strip(), cleaned(query.get("topic", "")).strip()
-    kind, own, number = query.get("kind", ""), query.get("own", ""), query.get("page", "1")
+    kind, own, page_number = query.get("kind", ""), query.get("own", ""), read_count(query.get("page", "1"))
     known = kind in ("", *get_args(Kind)) and own in ("", *get_args(OwnResult))
-    page_known = number.isascii() and number.isdecimal() and 0 < int(number[:6]) <= 10_000
-    if not known or not page_known or max(len(words), len(topic)) > LONGEST_SEARCH:
+    if not known or not page_number or page_number > MOST_PAGES or max(len(words), len(topic)) > LONGEST_SEARCH:
         raise RequestProblem(422, *problems.NO_SUCH_SEARCH)
     return ArchiveSearch(
         text=words,
         topic=topic,
         kind=cast(Kind, kind) if kind else None,
         own=cast(OwnResult, own) if own else None,
-        page=int(number),
+        page=page_number,
     )
 
 

@@ -15,17 +15,19 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from itsdangerous import BadData, URLSafeSerializer
+from pydantic import ValidationError
 from starlette.datastructures import FormData, Headers, MutableHeaders, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bot.core.answers import read_count
 from bot.core.text import web_problems as problems
 from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.store import ChatStore
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import PACKED, WebPerson, WebSession
+from service.wire import PACKED, WebPerson, WebSession, invalid_input
 
 # Middleware: security headers, body limit, allowed host names
 
@@ -44,6 +46,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+MOST_PAGES = 10_000
+"""Number of the last page that a list shows."""
 CHECK_S = 10.0
 """Longest time that a stream continues after a sign-out, seconds."""
 Pause = Callable[[float], Awaitable[bool]]
@@ -142,13 +146,17 @@ class RequestProblem(HTTPException):
 
 @contextmanager
 def refusals_as_pages(status: int = 409) -> Iterator[None]:
-    """Turns what the service's client raises into a RequestProblem; `status` is that of a refusal."""
+    """Turns what the service's client raises, and input that its calls do not take, into a RequestProblem. `status` is
+    that of a refusal."""
     try:
         yield
     except ServiceUnavailable:
         raise RequestProblem(503, *UNAVAILABLE) from None
     except ServiceRefused as refused:
         raise RequestProblem(status, *plain_refusal(refused.refusal)) from None
+    except ValidationError as error:
+        # Input beyond the limits of the service's calls.
+        raise RequestProblem(422, *plain_refusal(invalid_input(error.errors()))) from None
 
 
 class _Signing:
@@ -330,6 +338,12 @@ def _document_text(content: bytes, name: str) -> str:
     if len(content) > MAX_FILE:
         raise RequestProblem(413, *problems.file_too_large(name, MAX_FILE // 1024**2))
     return PACKED + b64encode(content).decode()
+
+
+def page_of(text: str) -> int:
+    """Returns the page that a query names, up to the last one that the service shows; 1 for any other text."""
+    page = read_count(text)
+    return page if page and page <= MOST_PAGES else 1
 
 
 def values_of(fields: FormData) -> dict[str, tuple[str, ...]]:

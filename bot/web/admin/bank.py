@@ -16,7 +16,7 @@ from bot.core.text import item_statistics, review_pages
 from bot.core.text.admin_pages import Done
 from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
-from bot.web.security import RequestProblem, cleaned, refusals_as_pages, text_of, with_documents
+from bot.web.security import RequestProblem, cleaned, page_of, refusals_as_pages, text_of, with_documents
 from service.wire import PACKED, Generated, ImportView, QuestionFilter
 
 BASE = "/m/{member}/admin/bank"
@@ -147,14 +147,13 @@ class BankPages:
 def _asked_for(request: Request) -> QuestionFilter:
     """Returns the filter that the query names; what is not known of it does not matter."""
     query = {name: cleaned(value)[:LONGEST].strip() for name, value in request.query_params.items()}
-    page = query.get("page", "")
     choices = {"kind": text.KINDS, "level": text.LEVELS, "state": tuple(text.STATES)}
     chosen = {name: query[name] for name, known in choices.items() if query.get(name) in known}
     return QuestionFilter.model_validate(
         {
             **{name: query.get(name, "") for name in ("text", "topic", "bank")},
             **chosen,
-            "page": int(page) if page.isascii() and page.isdecimal() and 1 <= int(page[:5]) <= 10_000 else 1,
+            "page": page_of(query.get("page", "")),
         }
     )
 

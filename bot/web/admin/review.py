@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.core.answers import read_count
 from bot.core.text import review_pages as text
 from bot.core.text import similarity
 from bot.core.text.admin_pages import Done
@@ -67,11 +68,11 @@ class ReviewPages:
     async def credit(self, request: Request) -> Response:
         """Gives an open answer its credit."""
         who, fields, event = await self._frame.posted(request)
-        percent = text_of(fields, "percent").strip().rstrip("%")
-        if not percent.isdecimal() or int(percent[:4]) > 100:
+        percent = read_count(text_of(fields, "percent").strip().rstrip("%"))
+        if percent is None or percent > 100:
             raise RequestProblem(422, *text.NO_PERCENT)
         with refusals_as_pages():
-            await self._client.open_answer_credit(who, event, _number(fields, "answer"), int(percent))
+            await self._client.open_answer_credit(who, event, _number(fields, "answer"), percent)
         return self._frame.after(request, "/review#answers", "credited")
 
     async def similarity(self, request: Request) -> Response:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.core.answers import read_count
 from bot.core.cards import Card
 from bot.core.text import calendars as text
 from bot.core.text.admin_pages import Done
@@ -251,7 +252,7 @@ def _changes(typed: dict[str, Any], fields: FormData) -> ScheduleChanges:
     """Returns what differs from the settings that the form was made of. Raises ValidationError."""
     values = {**typed, "month_days": text.read_month_days(typed["month_days"])}
     values["first_day"] = typed["first_day"] or None
-    values["weekdays"] = [int(day) for day in typed["weekdays"] if day.isdecimal()]
+    values["weekdays"] = [day for day in map(read_count, typed["weekdays"]) if day is not None]
     wanted = ScheduleSpec.model_validate(values)
     try:
         was = ScheduleSpec.model_validate(json.loads(text_of(fields, "was")[:20_000]))

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
@@ -232,34 +232,62 @@ async def test_every_page_has_its_row(web: Site) -> None:
     assert found == set(ROWS)
 
 
-NAMES = ["text", "action", "message", "editor", "event", "name", "code", "v:code", "v:text", "x", "period", "topic"]
+NAMES = [
+    *("text", "action", "message", "editor", "event", "name", "code", "v:code", "v:text", "x", "period", "topic"),
+    *(
+        "ref",
+        "page",
+        "before",
+        "since",
+        "id",
+        "by",
+        "question",
+        "report",
+        "answer",
+        "percent",
+        "reason",
+        "day",
+        "month",
+        "was",
+    ),
+    *("weekdays", "session", "sprint", "schedules", "v:points", "v:options", "v:days", "v:channel", "v:at", "v:name"),
+]
 FIELDS = st.sampled_from(NAMES)
-TEXTS = st.one_of(
-    st.text(max_size=60), st.sampled_from(["f:r1", "a:r1", "x:r1", "/quiz", "/", "9" * 30, "-1", "\x00", "all"])
-)
+NUMBERS = ["9" * 30, "9" * 5000, "100009999", "00100009999", "-1", "\uff11", "\u00b2", "1e9"]
+ACTIONS = ["f:r1", "a:r1", "x:r1", "om:p1", "bh", "ed:1:0900:0:0:UTC", "plan", "save", "edit", "captain", "preview"]
+TEXTS = st.one_of(st.text(max_size=60), st.sampled_from([*NUMBERS, *ACTIONS, "/quiz", "/", "\x00", "all", "a" * 5000]))
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=120)
+@example(True, "GET /m/{member}/admin/bank", {"page": "100009999"}, "")
+@example(True, "GET /m/{member}/archive", {"page": "010000999"}, "")
+@example(True, "POST /m/{member}/admin/review", {"percent": "00100009999"}, "")
+@example(True, "POST /m/{member}/admin/review", {"percent": "0" * 5000}, "")
+@example(True, "POST /m/{member}/submit", {"action": "b:0900:daily:", "v:days": "9" * 5000}, "")
+@example(False, "POST /m/{member}/practice", {"ref": "p1", "v:text": "a" * 5000}, "")
+@example(False, "POST /m/{member}/practice/{ref}/mark", {"v:points": "9" * 5000}, "")
 @given(
+    admin=st.booleans(),
     route=st.sampled_from([route for route in ROWS if not route.endswith("/events")]),
     fields=st.dictionaries(FIELDS, TEXTS, max_size=6),
     place=st.text(max_size=20),
 )
-async def test_no_post_makes_it_fail(web: Site, route: str, fields: dict[str, str], place: str) -> None:
+async def test_no_post_makes_it_fail(web: Site, admin: bool, route: str, fields: dict[str, str], place: str) -> None:
     method, path = route.split()
-    web.member.page = (await web.member.http.get(web.member.home.replace("/today", "/"))).text
-    path = path.replace("/e/{token}", web.link).replace("{member}", web.member.member)
+    visitor = web.admin if admin else web.member
+    visitor.page = (await visitor.http.get(visitor.home.replace("/today", "/"))).text
+    path = path.replace("/e/{token}", web.link).replace("{member}", visitor.member)
     path = path.replace("{message}", str(httpx.QueryParams({"a": place}))[2:] or "0")
     path = (
         path.replace("{ref}", fields.get("x") or "p1")
         if fields.get("x", "p1").isalnum()
         else path.replace("{ref}", "p1")
     )
-    token = await web.link_token(web.link) if path.startswith("/e/") else web.member.hidden("token")
+    token = await web.link_token(web.link) if path.startswith("/e/") else visitor.hidden("token")
     event = {"event": fields.get("event", "once")}
     if method == "GET":
-        answer = await web.member.http.get(path, params=fields)
+        answer = await visitor.http.get(path, params=fields)
     else:
-        answer = await web.member.http.post(path, data={**fields, **event, "token": token})
+        answer = await visitor.http.post(path, data={**fields, **event, "token": token})
     assert answer.status_code < 500, (path, fields, answer.text)
