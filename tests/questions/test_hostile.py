@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from questions import Reading, read_bank
-from tests.questions.call_count import count_calls
+from tests.calls import calls_of
 
 SHAPES: dict[str, Callable[[int], str]] = {
     "headings": lambda n: "".join(f"# {i}. What is {i}?\nx\n" for i in range(n)),
@@ -70,9 +70,9 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def calls(text: str) -> int:
-    """Counts the Python functions called to read a text."""
+    """Counts the functions called to read a text."""
     readings: list[Reading] = []
-    count = count_calls(lambda: readings.append(read_bank(text, name="long.md")))
+    count = calls_of(lambda: readings.append(read_bank(text, name="long.md")))
     assert readings[0].unaccounted() == ()
     return count
 

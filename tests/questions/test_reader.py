@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from questions import Finding, Reading, as_data, from_data, read_bank, read_path, shipped_bank
 from questions.export import export_bank
 from questions.report import finding_github, reading_text, readings_json
-from tests.questions.call_count import count_calls
+from tests.calls import calls_of
 
 NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
 
@@ -279,7 +279,7 @@ def calls_to_read(count: int) -> int:
     """Counts the Python functions called to read a document of `count` questions of every shape."""
     one = "### {n}. What is number {n}?\n**Answer:** `a`\n\n```py\nx = 1\n```\n\n- **b**\n  * c\n\n---\n\n"
     text = "\n".join(one.replace("{n}", str(number)) for number in range(count))
-    return count_calls(lambda: read_bank(text, name="long.md"))
+    return calls_of(lambda: read_bank(text, name="long.md"))
 
 
 def test_work_grows_with_the_length_of_a_document() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from questions import Reading, as_data, from_data, read_bank, read_path
 from questions.formats import IMPORT_FORMATS, SUFFIXES, draft
 from questions.report import reading_text, readings_json
-from tests.questions.call_count import count_calls
+from tests.calls import calls_of
 
 FRAGMENTS: dict[str, list[str]] = {
     ".org": [
@@ -457,7 +457,7 @@ def test_more_questions_than_a_document_may_hold_are_named_once() -> None:
 
 def calls(name: str, text: str) -> int:
     """Counts the Python functions called to read a document."""
-    return count_calls(lambda: read_bank(text, name=name))
+    return calls_of(lambda: read_bank(text, name=name))
 
 
 ONE = {

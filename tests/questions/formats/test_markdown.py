@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from questions.blocks import html_of, plain, split_blocks
 from questions.formats.markdown import code_span, fence, from_html, from_loose, from_plain, markdown_converter
 from questions.source import Source
+from tests.calls import calls_of
 
 TEXT = st.text(st.sampled_from("ab1 \n*_[]()<>!#&;~`\\|-+.=:'\"/{}$é"), max_size=40)
 WORDS = st.text(st.sampled_from("ab1 *_[]()<>!#&;~\\|-+.=:'\"/{}$é"), max_size=30)
@@ -118,24 +118,8 @@ LONG = [
 
 @pytest.mark.parametrize("text", LONG)
 def test_html_takes_linear_time(text: str) -> None:
-    short, long = (_calls(text[: len(text) // part]) for part in (2, 1))
+    short, long = (calls_of(lambda part=part: from_html(text[: len(text) // part])) for part in (2, 1))  # type: ignore[misc]
     assert long < 2.3 * short
-
-
-def _calls(text: str) -> int:
-    count = 0
-
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(counted)
-    try:
-        from_html(text)
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def test_indentation_and_lines_of_plain_text_stay() -> None:

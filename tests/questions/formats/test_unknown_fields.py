@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from questions import read_bank
-from tests.questions.call_count import count_calls
+from tests.calls import calls_of
 from tests.questions.formats.readings import read_as
 
 NUMBERS = ("one", "two", "three")
@@ -201,5 +201,5 @@ def test_a_text_that_often_repeats_does_not_ask(count: int, twice: int) -> None:
 
 def test_the_work_grows_with_the_number_of_records() -> None:
     few, many = (json.dumps(collection(count)) for count in (40, 160))
-    once = count_calls(lambda: read_bank(few, name="a.json"))
-    assert count_calls(lambda: read_bank(many, name="a.json")) < once * 8
+    once = calls_of(lambda: read_bank(few, name="a.json"))
+    assert calls_of(lambda: read_bank(many, name="a.json")) < once * 8
