@@ -188,7 +188,7 @@ _KEY_LIST = re.compile(
     r"|gabarito|réponses|corrig[ée]s?|lösungen|antworten|soluzioni|risposte|antwoorden|odpowiedzi|ответы"
     r"|відповіді|ключ"
     r"|cevap(?:lar|[ ]anahtarı)|kunci[ ]jawaban|đáp[ ]án|参考答案|參考答案|答案|正解|解答|정답"
-    r"|해답)(?:[ ][\w'’]+){0,3}(?:[ ][-–—][ ].{1,40})?",
+    r"|해답)(?:[ ](?:[&+/][ ])?[\w'’]+){0,3}(?:[ ][-–—][ ].{1,40})?",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(

@@ -44,6 +44,8 @@ _SHORT_KEY = re.compile(
     r"|верно|неверно|да|нет|对|错|正确|错误)(?![\w'’]).*",
     re.IGNORECASE | re.DOTALL,
 )
+_KEY_IN_HEADING = re.compile(r"[*_`]{0,3}[(]?[A-J](?:[.):][*_`]{0,3}[ ]|[*_`]{0,3}(?:[ ][-–—][ ]|$))")
+"""A letter, maybe with the text of the option: `**B. a copy**`."""
 _RULE = re.compile(r"[ ]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*")
 _FEWEST = 2
 
@@ -177,6 +179,8 @@ def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str,
             number, start = (stem.number, line) if stem else (entry["number"], line) if entry else ("", 0)
             said = answer_in_row(header, raw) if header else None
             text = [said or entry["text"].rstrip(" |")] if entry else []
+            if stem and _KEY_IN_HEADING.match(stem.text):
+                text = [stem.text]
         elif heading or _RULE.fullmatch(raw):
             if number:
                 yield number, trim("\n".join(text)), start
