@@ -16,16 +16,23 @@ if TYPE_CHECKING:
     from questions.source import Source
 
 
-# Marks right options that repeat their own letter in brackets: `- B: blue (B)` becomes `- blue (correct)`.
+# Marks right options that repeat their own letter: `- B: blue (B)` becomes `- blue (correct)`, and `b. blue  B` becomes
+# `b. blue (correct)`.
 
 _OPTION_WITH_LETTER = re.compile(
     r"(?P<lead>[ \t]{0,8}(?:[-*+][ ]{1,3})?)(?P<letter>[A-H])[.:)][ ]+(?P<text>[^\s(].{0,400}?)"
     r"(?:[ ]{0,3}\((?P<own>[A-H])\))?[ \t]*"
 )
+_OPTION_AND_LETTER = re.compile(
+    r"(?P<lead>[ \t]{0,8})(?P<letter>[A-Ha-h])[.)][ ]+(?P<text>\S.{0,400}?)(?:[ \t]+(?P<own>[A-H]))?[ \t]*"
+)
+"""Without brackets; texts may end with a letter too, so that more such options are needed."""
 _LONGEST_LINE = 500
 """Length of a line with an option, characters."""
 _FEWEST_OWN = 3
 """Fewest questions with such a key."""
+_FEWEST_BARE = 6
+"""Fewest questions with such a key without brackets."""
 _REGULAR_OWN = 0.9
 """Share of the lists of options in which exactly one must repeat its letter."""
 
@@ -40,15 +47,15 @@ class _Run:
     @property
     def marked(self) -> list[int]:
         """Places of the options that repeat their own letter."""
-        return [at for at, option in enumerate(self.options) if option["own"] == option["letter"]]
+        return [at for at, option in enumerate(self.options) if option["own"] == option["letter"].upper()]
 
 
 def with_own_letters(source: Source) -> Source:
     """Returns the document with the usual mark on options that repeat their letter, if exactly one does in nearly each
     list and no option ends with the letter of another. Programs stay as they are."""
     if sum(line.rstrip()[-3:-2] == "(" for line in source.lines) < _FEWEST_OWN:
-        return source
-    runs = [run for run in _runs(source) if len(run.options) > 1]
+        return _with_bare_letters(source)
+    runs = [run for run in _runs(source, _OPTION_WITH_LETTER) if len(run.options) > 1]
     keyed = [run for run in runs if len(run.marked) == 1]
     foreign = any(option["own"] not in (None, option["letter"]) for run in runs for option in run.options)
     if foreign or len(keyed) < max(_FEWEST_OWN, _REGULAR_OWN * len(runs)):
@@ -62,7 +69,26 @@ def with_own_letters(source: Source) -> Source:
     return replace(source, lines=tuple(lines))
 
 
-def _runs(source: Source) -> list[_Run]:
+def _with_bare_letters(source: Source) -> Source:
+    """Returns the document with the usual mark on options that end with their own letter, if some but not all do in
+    nearly each list and no option ends with the letter of another."""
+    if sum(line.rstrip()[-2:-1] in _SPACES and line.rstrip()[-1:] in _CAPITALS for line in source.lines) < _FEWEST_BARE:
+        return source
+    runs = [run for run in _runs(source, _OPTION_AND_LETTER) if len(run.options) > 1]
+    keyed = [run for run in runs if 0 < len(run.marked) < len(run.options)]
+    foreign = any(option["own"] not in (None, option["letter"].upper()) for run in runs for option in run.options)
+    if foreign or len(keyed) < max(_FEWEST_BARE, _REGULAR_OWN * len(runs)):
+        return source
+    marked = {run.lines[at]: run.options[at] for run in keyed for at in run.marked}
+    lines = {at: f"{line[: one.end('text')]} (correct)" for at, one in marked.items() if (line := source.lines[at])}
+    return source.with_lines(lines)
+
+
+_SPACES = (" ", "\t")
+_CAPITALS = tuple("ABCDEFGH")
+
+
+def _runs(source: Source, form: re.Pattern[str]) -> list[_Run]:
     """Returns the lettered options outside programs, from each `A` to the last letter that follows in order."""
     runs: list[_Run] = []
     fence, last = "", ""
@@ -70,8 +96,8 @@ def _runs(source: Source) -> list[_Run]:
         if mark := fence_in(line):
             fence, last = fence_after(fence, mark["mark"]), ""
         elif not fence and line.strip():
-            option = _OPTION_WITH_LETTER.fullmatch(line) if len(line) <= _LONGEST_LINE else None
-            if option and option["letter"] == "A":
+            option = form.fullmatch(line) if len(line) <= _LONGEST_LINE else None
+            if option and option["letter"] in ("A", "a"):
                 runs.append(_Run([at], [option]))
             elif option and last and ord(option["letter"]) == ord(last) + 1:
                 runs[-1].lines.append(at)

@@ -111,3 +111,35 @@ def test_a_line_that_repeats_one_item_is_the_key() -> None:
 def test_lines_that_mostly_repeat_no_item_are_no_keys() -> None:
     reading = read_bank(repeated(("blue", "Light has many colors.", "It depends.", "blue", "red")), name="a.md")
     assert not any(right(one) for one in reading.bank.questions)
+
+
+def ending(keys: str, texts: tuple[str, ...] = OPTIONS, *, gap: str = "  ") -> str:
+    """Returns questions whose right options end with their letters, without brackets."""
+    return "".join(
+        f"{at}. What is light {at}?\n\n"
+        + "".join(
+            f"{name}. {text}{f'{gap}{name.upper()}' if name == key else ''}\n\n"
+            for name, text in zip("abc", texts, strict=False)
+        )
+        for at, key in enumerate(keys, 1)
+    )
+
+
+@pytest.mark.parametrize("gap", ["  ", " ", "\t"])
+def test_an_option_may_end_with_its_letter(gap: str) -> None:
+    text = ending("bacbab", gap=gap) + ending("ab", ("True", "False"), gap=gap).replace("1. ", "7. ", 1)
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [right(one) for one in questions] == [*"bacbab", "a", "b"]
+    assert [option.text for option in questions[0].options] == list(OPTIONS)
+    assert [option.text for option in questions[-1].options] == ["True", "False"]
+
+
+def test_few_letters_at_the_ends_of_options_are_part_of_them() -> None:
+    questions = read_bank(ending("bacba"), name="a.md").bank.questions
+    assert not any(map(right, questions))
+    assert questions[0].options[1].text.split() == ["blue", "B"]
+
+
+def test_letters_of_other_options_at_the_ends_are_part_of_them() -> None:
+    text = ending("bacbab").replace("a. red\n", "a. vitamin C\n", 1)
+    assert not any(right(one) for one in read_bank(text, name="a.md").bank.questions)
