@@ -150,7 +150,7 @@ def _read_package(package: bytes, name: str, recipe: Recipe | None) -> ImportDra
     except packages.UnreadablePackage as error:
         return _unknown(name, "", str(error))
     if suffix in MARKDOWN:
-        return _aiken_in_word(text, name) if recipe is None else None
+        return _plain_in_word(text, name) if recipe is None else None
     draft = _read_text(text, name, suffix, recipe)
     if draft is not None and recipe is None:
         for sheet in unread:
@@ -177,8 +177,10 @@ def _read_text(text: str | bytes, name: str, suffix: str, recipe: Recipe | None)
     return draft
 
 
-def _aiken_in_word(text: str, name: str) -> ImportDraft | None:
-    """Reads Aiken in the text of a Word document; returns None for any other document."""
+def _plain_in_word(text: str, name: str) -> ImportDraft | None:
+    """Reads Aiken or GIFT in the text of a Word document; returns None for any other document."""
+    if braced := gift.plain_word(text):
+        return gift.read(open_source(braced, name)[0])
     plain = aiken.plain_word(text)
     source = open_source(plain, name)[0] if plain else None
     return aiken.read(source) if source and aiken.sniff(source) else None

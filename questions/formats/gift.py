@@ -76,6 +76,42 @@ def _has_answer(line: str) -> bool:
     return asks or _ANSWER.search(line) is not None
 
 
+_ITEM = re.compile(r"[ ]{0,4}(?:(?P<number>\d{1,4})[.)][ ]+|-[ ]+)?(?P<text>\S.*)")
+_OPENS = re.compile(r"(?<!\\)\{\s*[=~]")
+_BOLD = re.compile(r"\*\*(?P<text>[^*\n]+)\*\*")
+_FEWEST_IN_WORD = 3
+_MOSTLY = 0.8
+"""Share of the numbered paragraphs of a Word document that must have such answers."""
+
+
+def plain_word(markdown: str) -> str | None:
+    """Returns the text of a Word document as GIFT if nearly all of its numbered paragraphs have answers in braces; None
+    for any other. Numbers are taken off, and each question begins with an empty title, which ends an open brace."""
+    if sum(1 for _ in _OPENS.finditer(markdown)) < _FEWEST_IN_WORD:
+        return None
+    prompt: list[str] = []
+    found: list[str] = []
+    numbered, depth = 0, 0
+    for line in _BOLD.sub(r"\g<text>", markdown).replace("\\<", "<").split("\n"):
+        item = _ITEM.fullmatch(line)
+        if item is None:
+            continue
+        starts = item["number"] is not None
+        numbered += starts
+        if depth and not starts:
+            found.append(line)
+            depth = max(0, depth + _braces(line))
+            continue
+        opens = _OPENS.search(line)
+        prompt = [item["text"]] if starts or not prompt else [*prompt, item["text"]]
+        depth = max(0, _braces(line)) if opens else 0
+        if opens:
+            found += ["", f"::::{prompt[0]}", *prompt[1:]]
+            prompt = []
+    asked = sum(line.startswith("::::") for line in found)
+    return "\n".join(found) if asked >= max(_FEWEST_IN_WORD, numbered * _MOSTLY) else None
+
+
 def read(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
     draft = ImportDraft(source, NAME)
@@ -186,7 +222,7 @@ def _joined(before: str, after: str) -> str:
 
 _ESCAPE = re.compile(r"\\([~=#{}:\\n])")
 _TRUE_FALSE = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
-_WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")
+_WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:[.,]\d{1,9})?)%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +328,7 @@ def _answers(text: str) -> list[_GiftAnswer]:
         body = text[start + 1 : end]
         weight = _WEIGHT.match(body)
         body, feedback = _parted(body[weight.end() :] if weight else body, "#")
-        number = float(weight["weight"]) if weight else None
+        number = float(weight["weight"].replace(",", ".")) if weight else None
         found.append(_GiftAnswer(body.strip(), number, text[start] == "=", feedback.strip()))
     return found
 
