@@ -31,6 +31,12 @@ _LINK = re.compile(
     r"(?:link:|xref:)?(?P<to>(?:https?://|(?<=link:)|(?<=xref:))[^\s\[\]]{1,400})\[(?P<text>[^\[\]]{0,200})\]"
 )
 _MACRO = re.compile(r"(?:kbd|btn|menu|footnote):(?P<target>[^\s\[\]]{0,100})\[(?P<text>[^\[\]]{0,200})\]")
+_PASSED = re.compile(r"\+{3}(?P<html>[^+\n]{1,2000})\+{3}")
+"""HTML that is passed through as it is: `+++ <details> +++`."""
+_FOLD = re.compile(r"[ \t]*\+{3}[ ]*<details>[ ]*(?:<summary>)?[ ]*\+{3}[ \t]*", re.IGNORECASE)
+_FOLD_ENDS = re.compile(r"[ \t]*\+{3}[ ]*(?:</?(?:summary|div|details)>[ ]*){1,4}\+{3}[ \t]*", re.IGNORECASE)
+_LONGEST_SUMMARY = 4
+"""Lines within which the summary of a fold ends."""
 _VERBATIM = ("-", ".", "`", "+")
 """First signs of the delimiters around what is shown as it is."""
 _LETTERED = re.compile(r"(?:[^,]*,)?[ ]*(?:lower|upper)(?:alpha|latin)\b.*", re.IGNORECASE)
@@ -82,6 +88,8 @@ class _Rewriter:
         """Language of the program in the next block; None if it is not a program."""
         self.attached = False
         """Whether `+` attaches the next block to the item above."""
+        self.folded = False
+        """Whether a fold is open whose tags are passed through."""
 
     def rewritten(self) -> Iterator[str]:
         """Yields as many lines as there are."""
@@ -94,6 +102,18 @@ class _Rewriter:
                 yield from self._program(self.lines[number + 1 : end], found["mark"], closed=end < len(self.lines))
                 number = end + 1
                 continue
+            if _FOLD.fullmatch(line) and (summary := self._summary(number)):
+                # Markdown would read what follows the tags without a blank line as HTML too.
+                self.folded = True
+                yield f"<details><summary>{' '.join(summary).strip()}</summary>"
+                yield from [""] * (len(summary) + 1)
+                number += len(summary) + 2
+                continue
+            if _FOLD_ENDS.fullmatch(line):
+                yield "</details>" if self.folded and "</details>" in line.lower() else ""
+                self.folded = self.folded and "</details>" not in line.lower()
+                number += 1
+                continue
             if self.language is not None and line and not found and not _BLOCK.fullmatch(line):
                 # A program without delimiters ends at a blank line; its marks take the places of no line.
                 yield f"{self._indent()}    {line}"
@@ -101,6 +121,13 @@ class _Rewriter:
             else:
                 yield self._line(number, line, delimiter=found is not None)
             number += 1
+
+    def _summary(self, number: int) -> list[str]:
+        """Returns the lines between the tags that open a fold and the one that closes its summary; empty if there are
+        none."""
+        within = [line.strip() for line in self.lines[number + 1 : number + 2 + _LONGEST_SUMMARY]]
+        end = next((at for at, line in enumerate(within) if "</summary>" in line.lower()), 0)
+        return within[:end] if end and _FOLD_ENDS.fullmatch(within[end]) else []
 
     def _goes_on(self, number: int) -> bool:
         following = self.lines[number + 1] if number + 1 < len(self.lines) else ""
@@ -184,6 +211,7 @@ class _Rewriter:
 
 
 def _inline(text: str) -> str:
+    text = _PASSED.sub(lambda found: found["html"].strip(), text) if "+++" in text else text
     shown = _BOLD.sub(r"**\g<text>**", text)
     shown = _MACRO.sub(lambda found: " ".join(part for part in (found["target"], found["text"]) if part), shown)
     return _LINK.sub(lambda found: f"[{found['text'] or found['to']}]({found['to']})", shown)
