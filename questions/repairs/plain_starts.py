@@ -5,7 +5,8 @@
                                                    - a copy
                                                    - **a tensor that shares memory**
 
-Words with numbers alone become headings, numbers get a period, and where one item of each list is in emphasis, what is
+Words with numbers alone become headings, numbers get a period, numbers in parts (`2.1 What …`, below `2 Views`) become
+labels, and where one item of each list is in emphasis, what is
 above the list gets a label, and the items get letters. A tab before numbers is left out, and each line of
 those that all ask gets a label. Only tried on documents in which nothing else was read.
 """
@@ -18,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.wording.imperatives import sets_task
-from questions.wording.labels import QUESTION_WORDS
+from questions.wording.labels import END_OF_QUESTION, QUESTION_WORDS
 from questions.wording.stems import demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def with_plain_starts(document: Document) -> Source:
     """Returns the source with questions that start in a usual form; the same source if they have no form that is
     known."""
     source = document.source
-    ways = (_with_headings, _with_periods, _without_tabs, _with_question_labels)
+    ways = (_with_headings, _with_periods, _with_parts, _without_tabs, _with_question_labels)
     for rewritten in (*(way(source) for way in ways), _with_labels(document)):
         if rewritten:
             lines = list(source.lines)
@@ -73,6 +74,28 @@ def _with_periods(source: Source) -> dict[int, str]:
     return {n: f"{one['number']}. {one['text']}" for n, one in found.items()} if sure else {}
 
 
+_IN_PARTS = re.compile(
+    r"[ ]{0,3}(?P<part>\d{1,2})[.](?P<number>\d{1,3})[.)]?[ \t]{1,4}(?P<text>[^\W\d_].*|[¿¡\"'“«(`].*)"
+)
+_PART = re.compile(r"[ ]{0,3}(?P<part>\d{1,2})[.)]?[ \t]{1,4}(?P<text>[^\W\d_].{0,80}?)[ \t]*")
+
+
+def _with_parts(source: Source) -> dict[int, str]:
+    """Returns the lines that begin with the number of a part and one of their own with a label, and the titles of their
+    parts as headings, if both numbers ascend and most of these lines ask."""
+    found = {number: one for number, line in enumerate(source.lines, 1) if (one := _IN_PARTS.fullmatch(line))}
+    counts = [(int(one["part"]), int(one["number"])) for one in found.values()]
+    asking = sum(_asks(one["text"]) for one in found.values())
+    if len(found) < _FEWEST or asking <= _ASK * len(found) or not all(one < two for one, two in pairwise(counts)):
+        return {}
+    shown = {n: f"**Question:** {one['text']}" for n, one in found.items()}
+    parts = {part for part, _ in counts}
+    for number, line in enumerate(source.lines, 1):
+        if number not in found and (title := _PART.fullmatch(line)) and int(title["part"]) in parts:
+            shown[number] = f"## {line.strip()}"
+    return shown
+
+
 _TABBED = re.compile(r"(?:\t|[ ]{4})(?P<number>\d{1,3})[.)．、:：]\s{1,4}\S.*")
 
 
@@ -95,14 +118,20 @@ _LONGEST = 400
 def _with_question_labels(source: Source) -> dict[int, str]:
     """Returns the lines with a label, if nearly all of them ask, half of them with a question mark, and none has a mark
     before it."""
-    filled = [(number, line) for number, line in enumerate(source.lines, 1) if line.strip()]
+    filled = [(number, line) for number, line in enumerate(source.lines, 1) if _WORD_IN.search(line)]
+    last = next((number for number, line in reversed(filled) if _asks(line)), 0)
     texts = [line for _, line in filled]
     if len(filled) < _FEWEST_LINES or any(_MARKED.match(text) or len(text) > _LONGEST for text in texts):
         return {}
     asking = sum(_asks(text) for text in texts)
     if asking < _NEARLY_ALL * len(texts) or sum(map(ends_asking, texts)) * 2 < len(texts):
         return {}
-    return {number: f"**Question:** {line.strip()}" for number, line in filled}
+    bare = (n for n, line in enumerate(source.lines, 1) if line.strip() and not _WORD_IN.search(line))
+    rules = {n: END_OF_QUESTION if n > last else "" for n in bare}
+    return rules | {number: f"**Question:** {line.strip()}" for number, line in filled if number <= last}
+
+
+_WORD_IN = re.compile(r"\w")
 
 
 def _asks(text: str) -> bool:

@@ -91,3 +91,26 @@ def test_a_tab_before_each_number_is_left_out() -> None:
     found = read("Test\n\n" + "\n".join(lines)).bank.questions
     assert [one.prompt for one in found] == [f"What is a {name}?" for name in NAMES]
     assert [option.text for option in found[0].options] == ["a copy", "a part"]
+
+
+def test_numbers_in_parts_below_titles_with_their_number_begin_questions() -> None:
+    lines = ("1 Views", *(f"1.{at} What is a {name}?" for at, name in enumerate(NAMES, 1)), "", "2 Graphs")
+    below = ("2.1 What is a node?", "2.3 Kinds of edges and how they differ")
+    assert prompts("\n".join((*lines, *below))) == [
+        *(f"What is a {name}?" for name in NAMES),
+        "What is a node?",
+        "Kinds of edges and how they differ",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "numbers"), [("What is it?", ("1.1", "1.3", "1.2", "1.4", "1.5")), ("The view", ("1.1", "1.2", "1.3"))]
+)
+def test_numbers_in_parts_that_do_not_ascend_or_do_not_ask_begin_nothing(asked: str, numbers: tuple[str, ...]) -> None:
+    assert prompts("\n".join(f"{number} {asked}" for number in (*numbers, *numbers))) == []
+
+
+def test_a_line_of_signs_ends_a_list_of_questions() -> None:
+    asked = [f"What is a {name}?" for name in (*NAMES, *LISTED[5:])]
+    text = "\n".join((*asked, "", "=====", "A view shares memory with its base."))
+    assert prompts(text) == asked
