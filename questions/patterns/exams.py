@@ -59,3 +59,17 @@ def are_parts(options: Sequence[Option]) -> bool:
     """Returns whether most lettered lines ask or demand something themselves."""
     asking = sum(ends_asking(one.text) or _COMMAND.match(one.text) is not None for one in options)
     return asking * 2 > len(options)
+
+
+_EACH = re.compile(
+    r"(?:^|[.:;)\]][ ]+|\n)(?:for each|pour chac|per ciascun|para cada|für jede|для кажд)(?!\w* (?:of the )?"
+    r"following (?:statement|question|sentence))",
+    re.IGNORECASE,
+)
+
+
+def concerns_each(prompt: str, options: Sequence[Option]) -> bool:
+    """Returns whether a text sets a task for each of the lettered lines below it, `for each of the matrices`, so that
+    they are its parts; a key makes them options."""
+    keyed = any(option.right for option in options)
+    return not keyed and not ends_asking(prompt) and _EACH.search(prompt) is not None

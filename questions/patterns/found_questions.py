@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from questions.keypoints import key_points_of
 from questions.model import Question
 from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
-from questions.patterns.exams import are_parts
+from questions.patterns.exams import are_parts, concerns_each
 from questions.patterns.metadata import without_metadata, without_points
 from questions.patterns.options.choices import (
     bulleted_choice,
@@ -120,7 +120,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         )
     if choice is None and found.labeled:
         choice = truth_choice((found.title, *found.section[-1:]), found.prompt, answer)
-    if choice and found.exam and are_parts(choice.options):
+    if choice and ((found.exam and are_parts(choice.options)) or concerns_each(choice.prompt, choice.options)):
         choice = None
     if choice:
         prompt = without_points(_without_type(_OPTIONS_LABEL.sub("", choice.prompt).strip()))

@@ -6,7 +6,7 @@
                                                    - **a tensor that shares memory**
 
 Words with numbers alone become headings, numbers get a period, numbers in parts (`2.1 What …`, below `2 Views`) become
-labels, and where one item of each list is in emphasis, what is
+labels, numbers in brackets before tasks become headings, and where one item of each list is in emphasis, what is
 above the list gets a label, and the items get letters. A tab before numbers is left out, and each line of
 those that all ask gets a label. Only tried on documents in which nothing else was read.
 """
@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.wording.imperatives import sets_task
+from questions.wording.imperatives import asks_or_demands, sets_task
 from questions.wording.labels import END_OF_QUESTION, QUESTION_WORDS
 from questions.wording.stems import demands, ends_asking, reads_as_question
 
@@ -46,7 +46,7 @@ def with_plain_starts(document: Document) -> Source:
     """Returns the source with questions that start in a usual form; the same source if they have no form that is
     known."""
     source = document.source
-    ways = (_with_headings, _with_periods, _with_parts, _without_tabs, _with_question_labels)
+    ways = (_with_headings, _with_periods, _with_parts, _with_exercises, _without_tabs, _with_question_labels)
     for rewritten in (*(way(source) for way in ways), _with_labels(document)):
         if rewritten:
             lines = list(source.lines)
@@ -94,6 +94,23 @@ def _with_parts(source: Source) -> dict[int, str]:
         if number not in found and (title := _PART.fullmatch(line)) and int(title["part"]) in parts:
             shown[number] = f"## {line.strip()}"
     return shown
+
+
+_BRACKETED = re.compile(r"[ ]{0,3}[(（](?P<number>\d{1,2})[)）][.:]?[ \t\u3000]*(?P<text>[^\s\d].*)")
+
+
+def _with_exercises(source: Source) -> dict[int, str]:
+    """Returns the first lines of paragraphs with a number in brackets as headings of exercises, if these count from 1
+    and most of them set a task or ask. All below is part of the task."""
+    found = {
+        number: one
+        for number, line in enumerate(source.lines, 1)
+        if (one := _BRACKETED.fullmatch(line)) and (number == 1 or not source.line(number - 1).strip())
+    }
+    counts = [int(one["number"]) for one in found.values()]
+    asking = sum(asks_or_demands(one["text"]) for one in found.values())
+    sure = _count(counts) and asking > _ASK * len(found)
+    return {n: f"## Exercise {one['number']}: {one['text']}" for n, one in found.items()} if sure else {}
 
 
 _TABBED = re.compile(r"(?:\t|[ ]{4})(?P<number>\d{1,3})[.)．、:：]\s{1,4}\S.*")

@@ -198,12 +198,23 @@ def escapes_numbers(document: Document) -> bool:
 
 def _may_ask(document: Document, stretch: Stretch, index: int, line: _AskingLine) -> bool:
     stem = line.stem
+    if index and not stem.number and _continues(stretch.blocks[index - 1].text, stem.text):
+        return False
     if line.bold and (stem.number or stem.level or reads_as_question(stem.text)):
         return True
     following = stretch.blocks[index + 1 : index + 2]
     if line.bold and not line.title and following and begins_answer(document, following[0]):
         return True
     return _is_sure(document, stretch, index, stem, stretch.blocks[index])
+
+
+_UNFINISHED = ("$$", "\\]", ",")
+"""Ends of a paragraph after which a sentence may go on."""
+
+
+def _continues(above: str, text: str) -> bool:
+    """Returns whether a line goes on with the sentence above it, such as `where $n$ is …` below a formula."""
+    return text[:1].islower() and not ends_asking(text) and above.rstrip().endswith(_UNFINISHED)
 
 
 def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLine, block: Block) -> bool:

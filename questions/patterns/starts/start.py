@@ -31,6 +31,7 @@ Kind = Literal["label", "heading", "item", "line", "fold", "paragraph"]
 KINDS: tuple[Kind, ...] = ("label", "heading", "item", "line", "fold", "paragraph")
 
 _TERM_FIRST = re.compile(r"(?P<mark>\*\*|__)[^*_\n]{1,40}(?:[:：](?P=mark)|(?P=mark)[ ]?[:：])")
+_GLOSSED = re.compile(r"[^\W\d_]{1,20}[ ]?\([^()?]{1,200}[)?]?[ ]*")
 _LINK_FIRST = re.compile(r"\[(?P<text>[^\[\]]{1,300})\]\([^()\s]{0,500}\)")
 
 
@@ -78,8 +79,10 @@ class Start:
     @cached_property
     def asks(self) -> bool:
         """Whether its text, or the text of the link that it begins with, reads as a question. An item such as
-        `**Teamwork**: how to work with others` describes a term."""
+        `**Teamwork**: how to work with others` describes a term, and `Wer (who)` is a word with its meaning."""
         if self.kind == "item" and _TERM_FIRST.match(self.stem.text) and not ends_asking(self.stem.text):
+            return False
+        if self.kind == "item" and _GLOSSED.fullmatch(self.stem.text.partition("\n")[0]):
             return False
         linked = _LINK_FIRST.match(self.stem.text)
         return reads_as_question(self.stem.text) or (linked is not None and reads_as_question(linked["text"]))
