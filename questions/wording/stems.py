@@ -438,9 +438,13 @@ def _bare(text: str) -> str:
     return found["text"].strip() if found else unbold(text)
 
 
+_MASKED = re.compile(r"(?<![^\W_])[^\W\d_]\?{3,}|(?<!\S)\?{3,}(?=[ ,;]*\w)")
+"""Question marks instead of the letters of a word, `W?????`, or instead of a word."""
+
+
 def reads_as_question(markdown: str) -> bool:
     """Returns whether a line asks: it contains a question mark or begins with an asking word."""
-    text = plain(markdown)
+    text = _MASKED.sub("…", plain(markdown)) if "???" in markdown else plain(markdown)
     if ("?" in text or not text.isascii()) and _ASKING_END.search(text):
         return True
     if text.endswith((";", "；")):
@@ -563,6 +567,7 @@ def is_bold_question(paragraph: str) -> bool:
 
 def ends_asking(markdown: str) -> bool:
     """Returns whether a line ends in a question mark, ignoring closing marks."""
+    markdown = _MASKED.sub("…", markdown) if "???" in markdown else markdown
     return markdown.rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
 
 

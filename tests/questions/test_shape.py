@@ -95,6 +95,8 @@ def test_numbers(heading: str, number: str, rest: str) -> None:
         "Reflect on the tensor as an interface.",
         "`x.t()`: what does it **do**?",
         "Difference between a and b?",
+        "Does it copy???",
+        "Really???? Or not?",
     ],
 )
 def test_questions_read_as_such(text: str) -> None:
@@ -110,6 +112,9 @@ def test_questions_read_as_such(text: str) -> None:
         "Design patterns",
         "Custom Autograd Functions",
         "a?b",
+        "W????? nodes run the pods",
+        "c?????? (L???? G?????)",
+        "A running ??? is a process",
     ],
 )
 def test_titles_do_not(text: str) -> None:
