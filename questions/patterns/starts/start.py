@@ -167,6 +167,10 @@ class Start:
             _HOW_TO_ADD.fullmatch(one.text) for one in self.headings
         )
         left_out = left_out or (self.kind == "heading" and _STRUCK.fullmatch(text) is not None)
+        near = self.kind == "item" and self.end - self.last <= _NEAR
+        if near and is_part_title(f"**{self.text.strip('* ')}**"):
+            # Word counts the titles above those of parts as well: `3. Views` above `Part A: Strides`.
+            return True
         return is_placeholder(text) or left_out or only_announces or is_part_title(text)
 
     @cached_property
@@ -178,6 +182,8 @@ class Start:
         return ends_asking(first.text) or (len(self.body) == 1 and reads_as_question(first.text))
 
 
+_NEAR = 3
+"""Lines below an item within which the title of a part is."""
 _LEFT_OUT = re.compile(
     r"[(\[][ ]?(?:missing|omitted|deleted|illegible|not (?:available|included|present|in the source))\b"
     r"[^()\[\]]{0,60}[)\]]",

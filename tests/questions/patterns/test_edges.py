@@ -221,3 +221,12 @@ def test_a_second_question_in_the_lines_below_is_no_answer_in_a_list_without_ans
         "What is a view?\nWhich of these is one of them?\n(more: a paper)",
         None,
     )
+
+
+def test_numbered_titles_above_those_of_parts_are_no_questions() -> None:
+    asked = "".join(f"{n}. The view of row {n} copies\n\nA. memory\n\nB. nothing\n\nAnswer: B\n\n" for n in range(2, 6))
+    for title in ("第一部分：内存", "Part A: Memory", "**第一部分：内存**"):
+        text = f"1. Views\n\n{title}\n\n{asked}{asked}6. Strides\n\n{title}\n\n{asked}"
+        questions = read_bank(text, name="a.md").bank.questions
+        assert [one.prompt for one in questions] == [f"The view of row {n} copies" for n in range(2, 6)] * 3
+        assert all(one.answered for one in questions)
