@@ -24,73 +24,24 @@ from questions.formats.latex.options import take_options
 from questions.formats.latex.packages import in_exam_class
 from questions.formats.latex.text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
 from questions.formats.latex.titles import have_numbers, lines_ask, mostly_ask, question_of, seems_question
+from questions.formats.latex.tree import CHOICES, EXERCISES, LEVELS, PARTS, SOLUTIONS, TITLE, is_question, tree_of, walk
 from questions.source import Finding
 from questions.wording.imperatives import announces_tasks, sets_task
 from questions.wording.stems import asks_to_choose, demands, ends_asking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from questions.formats.latex.tree import Node
     from questions.source import Source
 
 NAME = "latex"
 
 _DOCUMENT = re.compile(r"[ \t]*\\(?:documentclass\b|begin\{(?:document|questions)\})")
-_TITLE = (
-    r"(?:exercise|question|problem|task|aufgabe|übung|frage|exercice|ejercicio|pregunta|exercício|questão|esercizio"
-    r"|domanda|zadanie|задача|вопрос|упражнение)[ ~]*(?:\\#|№)?\d{1,3}\b"
-)
 _ASKING = re.compile(
     r"\\(?:question|item)(?![A-Za-z])|\\begin\{(?:exercises?|ex|exer|exercice|problem|prob|question|uebung|aufgabe"
-    rf"|ejercicio|exercicio|esercizio|task)\*?\}}|\\(?:sub){{0,2}}section\*?\{{{_TITLE}",
+    rf"|ejercicio|exercicio|esercizio|task)\*?\}}|\\(?:sub){{0,2}}section\*?\{{{TITLE}",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(
-    r"\\(?:(?P<do>begin|end)[ ]?\{(?P<env>[A-Za-z]{1,40}\*?)\}"
-    r"|(?P<item>question|titledquestion|bonusquestion|part|bonuspart|subpart|subsubpart|choice|CorrectChoice"
-    r"|correctchoice|item|task)(?![A-Za-z@])"
-    r"|(?P<section>chapter|section|subsection|subsubsection)\*?(?=[\[{])"
-    r"|(?P<break>newpage|clearpage|pagebreak)(?![A-Za-z@]))"
-)
-_ARGUMENT = re.compile(r"[ \t]{0,20}\n?[ \t]{0,99}\[([^\[\]]{0,300})\]")
-_EXERCISES = frozenset(
-    (
-        *("exercise", "ex", "exer", "exercice", "problem", "prob", "question", "uebung", "aufgabe", "ejercicio"),
-        *("exercicio", "esercizio", "task"),
-    )
-)
-_SOLUTIONS = frozenset(
-    (
-        *("solution", "solutionorbox", "solutionorlines", "solutionordottedlines", "solutionbox", "sol", "soln"),
-        *("answer", "ans", "solutions", "loesung", "corrige", "solucion"),
-    )
-)
-_PARTS = frozenset(("parts", "subparts", "subsubparts"))
-_CHOICES = frozenset(("choices", "checkboxes", "oneparchoices", "oneparcheckboxes", "tasks"))
-_TITLED = re.compile(rf"{_TITLE}[ .:)–—-]*([^{{}}]{{0,200}})", re.IGNORECASE)
-"""Title of a section that is a question."""
-_SOLUTION_TITLE = re.compile(
-    r"(?:solution|answer|lösung|antwort|corrigé|solución|respuesta|solução|resposta|soluzione|risposta|rozwiązanie"
-    r"|решение|ответ)s?[ ]*\d{0,3}[.:]?",
-    re.IGNORECASE,
-)
-_ITEM_OF: dict[str, frozenset[str]] = {
-    "item": frozenset(LISTS),
-    "task": frozenset(("tasks",)),
-    "part": frozenset(("parts",)),
-    "bonuspart": frozenset(("parts",)),
-    "subpart": frozenset(("subparts",)),
-    "subsubpart": frozenset(("subsubparts",)),
-    "choice": _CHOICES,
-    "CorrectChoice": _CHOICES,
-    "correctchoice": _CHOICES,
-}
-"""Environments in which a command begins an item; `\\question` may be anywhere."""
-_QUESTIONS = ("question", "titledquestion", "bonusquestion")
-_BODY = "\\begin{document}"
 _COUNTED = ("enumerate", "compactenum", "enumerate*", "inparaenum")
-_DEEPEST = 20
-"""Maximum depth of environments; what is deeper is text."""
 _ABOVE = 500
 """Characters above a list that may announce tasks."""
 _WITH_POINTS = re.compile(
@@ -102,8 +53,6 @@ _LAST_BLANK = re.compile(r"(?<=[?.:])\s*____\.?$|\n\n____$")
 _ANSWERED = re.compile(
     r"\\(?:(?:answer|ans|soln?|solution)[a-z]*\{|correct[a-z]*\{|begin\{(?:solution|answer|choices|checkboxes|oneparc))"
 )
-_PART_TITLE = "part title"
-_LEVELS = (_PART_TITLE, "chapter", "section", "subsection", "subsubsection")
 _LONGEST_START = 2_000
 """Length of an item's beginning that shows whether it asks, characters."""
 _FEWEST_WORDS = 4
@@ -111,28 +60,6 @@ _SHORT = 80
 """Maximum length of a short answer, characters."""
 _SHARED = 20
 """Maximum length of what parts share, as a multiple of the document's length."""
-
-
-@dataclass(slots=True)
-class _Node:
-    """An environment or an item in one, with the texts and the nodes inside."""
-
-    name: str
-    start: int
-    """Offset of the command."""
-    inner: int
-    end: int = 0
-    label: str = ""
-    """The argument in brackets."""
-    content: list[_Node | tuple[int, int]] = field(default_factory=list)
-
-    command: bool = False
-    """Whether a command such as `\\item` begins this, and not an environment."""
-
-    @property
-    def nodes(self) -> Iterator[_Node]:
-        """The nodes inside, in order."""
-        return (one for one in self.content if isinstance(one, _Node))
 
 
 def sniff(source: Source) -> bool:
@@ -171,133 +98,11 @@ def read(source: Source) -> ImportDraft:
     return draft
 
 
-def _walk(node: _Node) -> Iterator[_Node]:
-    """Yields all nodes in a node, in order."""
-    for one in node.nodes:
-        yield one
-        yield from _walk(one)
-
-
-def _is_question(node: _Node) -> bool:
-    return node.name in _EXERCISES or (node.command and node.name in _QUESTIONS)
-
-
-@dataclass(slots=True)
-class _Builder:
-    """Builds the tree of a document from its commands."""
-
-    tex: Tex
-    stack: list[_Node]
-    at: int
-    """End of what is in the tree."""
-
-    def take(self, found: re.Match[str]) -> int:
-        """Takes a command into the tree if it is part of the structure. Returns where to continue."""
-        start, end = found.span()
-        if found["do"] == "begin":
-            label = _ARGUMENT.match(self.tex.text, end)
-            end = label.end() if label else end
-            if len(self.stack) <= _DEEPEST:
-                self._open(_Node(found["env"], start, end, label=label[1] if label else ""))
-        elif found["do"]:
-            depth = next((at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name == found["env"]), 0)
-            if depth:
-                self._close(depth, start)
-                self.at = end
-        elif found["item"] == "part" and (place := self._part_title(end)):
-            end = place[1] + 1
-            self._section(_Node(_PART_TITLE, start, place[0], end, label=self.tex.text[slice(*place)]))
-        elif found["item"]:
-            end = self._item(found["item"], start, end)
-        elif found["break"]:
-            self._leaf(_Node("break", start, start, end))
-        elif place := self.tex.argument(end, len(self.tex.text)):
-            end = place[1] + 1
-            self._section(_Node(found["section"], start, place[0], end, label=self.tex.text[slice(*place)]))
-        return end
-
-    def finish(self, end: int) -> None:
-        """Closes what is open at the end of the document."""
-        self._close(1, end)
-        self._text(end)
-
-    def _open(self, node: _Node) -> None:
-        self._text(node.start)
-        self.at = node.inner
-        self.stack[-1].content.append(node)
-        self.stack.append(node)
-
-    def _close(self, depth: int, end: int) -> None:
-        self._text(end)
-        self.at = end
-        while len(self.stack) > depth:
-            self.stack.pop().end = end
-
-    def _text(self, end: int) -> None:
-        if end > self.at:
-            self.stack[-1].content.append((self.at, end))
-
-    def _item(self, name: str, start: int, end: int) -> int:
-        if name in _QUESTIONS:
-            asked = [at for at, node in enumerate(self.stack) if node.command and node.name in _QUESTIONS]
-            depth = asked[0] if asked else len(self.stack)
-        else:
-            inside = (at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name in _ITEM_OF[name])
-            depth = next(inside, -1) + 1
-        if not depth or depth > _DEEPEST:
-            return end
-        label = _ARGUMENT.match(self.tex.text, end)
-        end = label.end() if label else end
-        self._close(depth, start)
-        self._open(_Node(name, start, end, label=label[1] if label else "", command=True))
-        return end
-
-    def _part_title(self, end: int) -> tuple[int, int] | None:
-        """Returns the place of the title behind `\\part`; None for a part of a question."""
-        inside = any(one.name == "parts" or _is_question(one) for one in self.stack)
-        return None if inside else self.tex.argument(end, len(self.tex.text))
-
-    def _section(self, node: _Node) -> None:
-        asked = next((at for at, one in enumerate(self.stack) if one.command and one.name in _QUESTIONS), 0)
-        if asked and _SOLUTION_TITLE.fullmatch(node.label):
-            self._close(asked + 1, node.start)
-            self._open(_Node("solution", node.start, node.end))
-            return
-        if asked:
-            self._close(asked, node.start)
-        if titled := _TITLED.fullmatch(node.label):
-            self._open(_Node("titledquestion", node.start, node.end, label=titled[1], command=True))
-        else:
-            self._leaf(node)
-
-    def _leaf(self, node: _Node) -> None:
-        self._text(node.start)
-        self.at = node.end
-        self.stack[-1].content.append(node)
-
-
-def _tree(tex: Tex) -> _Node:
-    """Returns the document as a tree of environments and items."""
-    body, last = tex.text.find(_BODY), tex.text.find("\\end{document}")
-    last = last if last > body else len(tex.text)
-    root = _Node("document", 0, body + len(_BODY) if body >= 0 else 0, last)
-    builder = _Builder(tex, [root], root.inner)
-    at = root.inner
-    while (found := _TOKEN.search(tex.text, at, last)) is not None:
-        block = tex.block(found.start())
-        if block or tex.in_argument(found.start()):
-            at = max(block[4] if block else 0, found.end())
-        else:
-            at = builder.take(found)
-    builder.finish(last)
-    return root
-
-
 @dataclass(slots=True)
 class _Ask:
     """The parts of one question, as they are read."""
 
-    node: _Node
+    node: Node
     context: str
     section: tuple[str, ...]
     texts: list[str] = field(default_factory=list)
@@ -330,10 +135,10 @@ class _Reader:
 
     def read(self) -> None:
         """Adds all questions to the draft."""
-        root = _tree(self.tex)
-        nodes = list(_walk(root))
-        sections = [one for one in nodes if one.name in _LEVELS]
-        level = "" if any(map(_is_question, nodes)) else self._asking_level(sections)
+        root = tree_of(self.tex)
+        nodes = list(walk(root))
+        sections = [one for one in nodes if one.name in LEVELS]
+        level = "" if any(map(is_question, nodes)) else self._asking_level(sections)
         if level:
             self._titles(sections, level, root.end)
         else:
@@ -341,17 +146,17 @@ class _Reader:
         self._finish()
         self._name_asked()
 
-    def _asking_level(self, sections: list[_Node]) -> str:
+    def _asking_level(self, sections: list[Node]) -> str:
         """Returns the level of sections whose titles mostly ask; empty if there is none."""
-        for level in _LEVELS:
+        for level in LEVELS:
             if mostly_ask([self._title(one) for one in sections if one.name == level]):
                 return level
         return ""
 
-    def _titles(self, sections: list[_Node], level: str, end: int) -> None:
+    def _titles(self, sections: list[Node], level: str, end: int) -> None:
         """Reads the sections whose titles ask, with the text below as the answer; the others are named."""
-        rank = _LEVELS.index(level)
-        above = [one for one in sections if _LEVELS.index(one.name) <= rank]
+        rank = LEVELS.index(level)
+        above = [one for one in sections if LEVELS.index(one.name) <= rank]
         numbered = have_numbers([self._title(one) for one in above])
         for node, after in zip(above, [*(one.start for one in above[1:]), end], strict=True):
             title = self._title(node)
@@ -365,10 +170,10 @@ class _Reader:
             elif seems_question(title, numbered=numbered):
                 self.asked.append(self.tex.line(node.start))
 
-    def _title(self, node: _Node) -> str:
+    def _title(self, node: Node) -> str:
         return self.tex.convert(*self._label(node)).text
 
-    def _container(self, node: _Node) -> None:
+    def _container(self, node: Node) -> None:
         """Reads what is not part of a question."""
         following = iter((*list(node.nodes)[1:], None))
         for inner in node.content:
@@ -376,14 +181,14 @@ class _Reader:
                 self._name_text(inner)
                 continue
             after = next(following)
-            solved = after is not None and after.name in _SOLUTIONS
-            if inner.name in _LEVELS:
+            solved = after is not None and after.name in SOLUTIONS
+            if inner.name in LEVELS:
                 self.section = (plain(self.tex.convert(*self._label(inner)).text),)
-            elif inner.name in _SOLUTIONS and not inner.command:
+            elif inner.name in SOLUTIONS and not inner.command:
                 self._solution(inner)
-            elif _is_question(inner):
+            elif is_question(inner):
                 self._ask(inner, "", solved)
-            elif inner.name in _PARTS or (inner.name in LISTS and self._list_asks(inner, listed=True)):
+            elif inner.name in PARTS or (inner.name in LISTS and self._list_asks(inner, listed=True)):
                 below = inner.name in LISTS and self._answered_below(inner)
                 for item in inner.nodes:
                     if not ASKS_WHO.match(self.tex.text, item.inner, item.end):
@@ -395,16 +200,16 @@ class _Reader:
                     self._name_items(inner)
                 self._container(inner)
 
-    def _label(self, node: _Node) -> tuple[int, int]:
+    def _label(self, node: Node) -> tuple[int, int]:
         return node.inner, node.end - 1
 
-    def _solution(self, node: _Node) -> None:
+    def _solution(self, node: Node) -> None:
         text = self.tex.convert(node.inner, node.end).text
         if self.last and text:
             self.last.solutions.append(text)
             self.last.last = node.end
 
-    def _asks(self, item: _Node, *, told: bool = False) -> bool:
+    def _asks(self, item: Node, *, told: bool = False) -> bool:
         """Returns whether an item of a list asks: by its words, its points or the answer in it. `told`: whether the
         text above announces tasks."""
         if self._is_answered(item):
@@ -415,13 +220,13 @@ class _Reader:
         text = self.tex.convert(item.inner, min(item.end, item.inner + _LONGEST_START)).text
         return demands(text) or (told and sets_task(text)) or any(map(ends_asking, text.split("\n")))
 
-    def _is_answered(self, node: _Node) -> bool:
+    def _is_answered(self, node: Node) -> bool:
         """Returns whether an answer or options are inside."""
         if _ANSWERED.search(self.tex.text, node.inner, node.end):
             return True
         return self.labeled and LABEL_COMMAND.search(self.tex.text, node.inner, node.end) is not None
 
-    def _list_asks(self, node: _Node, *, listed: bool) -> bool:
+    def _list_asks(self, node: Node, *, listed: bool) -> bool:
         """Returns whether the items of a list ask. `listed`: whether it is below a heading, not in a question."""
         items = list(node.nodes)
         counted = listed or node.name in _COUNTED
@@ -431,12 +236,12 @@ class _Reader:
         fewest = len(items) / (4 if told and self.section and announces_tasks(self.section[0]) else 2)
         return asking > 0 and asking >= fewest
 
-    def _answered_below(self, node: _Node) -> bool:
+    def _answered_below(self, node: Node) -> bool:
         """Returns whether in nearly each item of a list, a first paragraph asks and the others answer it."""
         texts = [self.tex.convert(one.inner, one.end).text for one in node.nodes if not self._is_answered(one)]
         return len(texts) >= _FEWEST_ASKING and sum(map(bool, map(_below, texts))) >= _NEARLY_ALL * len(texts)
 
-    def _name_items(self, node: _Node) -> None:
+    def _name_items(self, node: Node) -> None:
         """Notes the items that ask in a list whose items are not questions."""
         self.asked += [self.tex.line(item.start) for item in node.nodes if self._asks(item)]
 
@@ -470,12 +275,12 @@ class _Reader:
             Finding("Q006", "warning", message, source.span(line), note=note, help=help, skipped=True) for line in lines
         ]
 
-    def _ask(self, node: _Node, context: str, solved: bool) -> None:
+    def _ask(self, node: Node, context: str, solved: bool) -> None:
         """Reads a question, or each of its parts. `solved`: whether one solution below it is for all of it."""
         ask = _Ask(node, context, self.section, last=node.end)
-        if node.label and (node.name in _EXERCISES if not node.command else not node.label.isdecimal()):
+        if node.label and (node.name in EXERCISES if not node.command else not node.label.isdecimal()):
             ask.texts.append(f"**{plain(node.label)}**")
-        self._gather(node, ask, solved or any(one.name in _SOLUTIONS for one in node.nodes))
+        self._gather(node, ask, solved or any(one.name in SOLUTIONS for one in node.nodes))
         self._take_labeled(ask)
         if ask.held:
             ask.last = next(one.start for one in node.nodes if one.name == "break")
@@ -491,7 +296,7 @@ class _Reader:
             if answer:
                 ask.texts, ask.solutions = [asked], [*ask.solutions, answer]
 
-    def _gather(self, node: _Node, ask: _Ask, solved: bool) -> None:
+    def _gather(self, node: Node, ask: _Ask, solved: bool) -> None:
         broken = False
         for piece in node.content:
             texts = ask.held if broken else ask.texts
@@ -501,15 +306,15 @@ class _Reader:
                 broken = True
             elif broken and not self._goes_on(piece, solved):
                 texts.append(self._text((piece.start, self._behind(piece)), ask))
-            elif piece.name not in _LEVELS:
+            elif piece.name not in LEVELS:
                 # What follows belongs to the question, and so does the text before it.
                 ask.texts += ask.held
                 ask.held, broken = [], False
                 self._part(piece, ask, solved)
 
-    def _goes_on(self, node: _Node, solved: bool) -> bool:
+    def _goes_on(self, node: Node, solved: bool) -> bool:
         """Returns whether an environment belongs to the question before a page break."""
-        return node.name in _CHOICES or node.name in _SOLUTIONS or self._holds_parts(node, solved)
+        return node.name in CHOICES or node.name in SOLUTIONS or self._holds_parts(node, solved)
 
     def _text(self, place: tuple[int, int], ask: _Ask) -> str:
         read = self.tex.convert(*place)
@@ -517,48 +322,48 @@ class _Reader:
         ask.unread += read.unread
         return read.text
 
-    def _part(self, node: _Node, ask: _Ask, solved: bool) -> None:
+    def _part(self, node: Node, ask: _Ask, solved: bool) -> None:
         """Reads an environment in a question."""
         items = list(node.nodes)
-        if node.name in _CHOICES:
+        if node.name in CHOICES:
             ask.options += [(self._option(one, ask), one.name.lower() == "correctchoice") for one in items]
-        elif node.name in _SOLUTIONS and not node.command:
+        elif node.name in SOLUTIONS and not node.command:
             text = self._text((node.inner, node.end), ask)
             ask.solutions += [text] if text else []
         elif self._holds_parts(node, solved):
             self._parts(node, ask)
         elif node.name in LISTS and (_LETTERS.match(node.label) or asks_to_choose("\n".join(ask.texts))):
             ask.options += [(self._option(one, ask), False) for one in items]
-        elif not items or node.name in LISTS or node.name in _PARTS:
+        elif not items or node.name in LISTS or node.name in PARTS:
             ask.texts.append(self._text((node.start, self._behind(node)), ask))
         else:
             self._gather(node, ask, solved)
 
-    def _behind(self, node: _Node) -> int:
+    def _behind(self, node: Node) -> int:
         """Returns the offset behind an environment with its end."""
         closing = f"\\end{{{node.name}}}"
         return node.end + len(closing) if self.tex.text.startswith(closing, node.end) else node.end
 
-    def _option(self, item: _Node, ask: _Ask) -> str:
+    def _option(self, item: Node, ask: _Ask) -> str:
         for inner in item.nodes:
-            if inner.name in _SOLUTIONS:
+            if inner.name in SOLUTIONS:
                 self._part(inner, ask, solved=False)
         places = [one for one in item.content if isinstance(one, tuple)]
         return "\n\n".join(self._text(place, ask) for place in places).strip()
 
-    def _holds_parts(self, node: _Node, solved: bool) -> bool:
+    def _holds_parts(self, node: Node, solved: bool) -> bool:
         """Returns whether the items of an environment are questions of their own. If one solution is for all of them,
         they are not, unless each has an answer."""
-        if node.name in _EXERCISES:
+        if node.name in EXERCISES:
             return True
-        if node.name not in _PARTS and not (node.name in LISTS and self._list_asks(node, listed=False)):
+        if node.name not in PARTS and not (node.name in LISTS and self._list_asks(node, listed=False)):
             return False
         return not solved or any(map(self._is_answered, node.nodes))
 
-    def _parts(self, node: _Node, ask: _Ask) -> None:
+    def _parts(self, node: Node, ask: _Ask) -> None:
         self._take_labeled(ask)
         context = "\n\n".join(text for text in (ask.context, *ask.texts) if text)
-        for item in [node] if node.name in _EXERCISES else node.nodes:
+        for item in [node] if node.name in EXERCISES else node.nodes:
             ask.parts += 1
             self.shared += len(context)
             if self.shared > _SHARED * len(self.tex.text) + 100_000:
