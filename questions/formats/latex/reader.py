@@ -24,7 +24,18 @@ from questions.formats.latex.options import take_options
 from questions.formats.latex.packages import in_exam_class
 from questions.formats.latex.text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
 from questions.formats.latex.titles import have_numbers, lines_ask, mostly_ask, question_of, seems_question
-from questions.formats.latex.tree import CHOICES, EXERCISES, LEVELS, PARTS, SOLUTIONS, TITLE, is_question, tree_of, walk
+from questions.formats.latex.tree import (
+    CHOICES,
+    EXERCISES,
+    LEVELS,
+    PARTS,
+    PROOF_ANSWERS,
+    SOLUTIONS,
+    TITLE,
+    is_question,
+    tree_of,
+    walk,
+)
 from questions.source import Finding
 from questions.wording.imperatives import announces_tasks, sets_task
 from questions.wording.stems import asks_to_choose, demands, ends_asking
@@ -45,7 +56,7 @@ _COUNTED = ("enumerate", "compactenum", "enumerate*", "inparaenum")
 _ABOVE = 500
 """Characters above a list that may announce tasks."""
 _WITH_POINTS = re.compile(
-    r"[\s\\]{0,99}(?:\\label\{[^{}]{0,99}\}\s{0,99})?(?:\\([A-Za-z]{1,20})\{[^{}]{0,20}\}|[(\[]\d{1,3}[ ]?(?:%|p))"
+    r"[\s\\]{0,99}(?:\\label\{[^{}]{0,99}\}\s{0,99})?(?:\\([A-Za-z]{1,20})\{[^{}]{0,20}\}|[(\[]\d{1,3}[ ]?(?:\\?%|p))"
 )
 _LETTERS = re.compile(r"[(\[]?(?:A\b|label=[^,]{0,20}\\Alph)|.{0,40}\\Alph")
 _KEY = re.compile(r"\**\(?([A-Ha-h])\)?[.)]?\**")
@@ -53,6 +64,7 @@ _LAST_BLANK = re.compile(r"(?<=[?.:])\s*____\.?$|\n\n____$")
 _ANSWERED = re.compile(
     r"\\(?:(?:answer|ans|soln?|solution)[a-z]*\{|correct[a-z]*\{|begin\{(?:solution|answer|choices|checkboxes|oneparc))"
 )
+_PROOF = re.compile(r"\\begin\{proof\}")
 _LONGEST_START = 2_000
 """Length of an item's beginning that shows whether it asks, characters."""
 _FEWEST_WORDS = 4
@@ -129,6 +141,8 @@ class _Reader:
         """The latest question, which a solution below it answers."""
         self.labeled = has_labels(tex.text)
         """Whether bold letters or words part questions from answers."""
+        self.proofs = PROOF_ANSWERS.search(tex.text) is not None
+        """Whether proofs are answers."""
         self.shared = 0
         self.asked: list[int] = []
         """Lines that look like questions and are not read as such."""
@@ -223,6 +237,8 @@ class _Reader:
     def _is_answered(self, node: Node) -> bool:
         """Returns whether an answer or options are inside."""
         if _ANSWERED.search(self.tex.text, node.inner, node.end):
+            return True
+        if self.proofs and _PROOF.search(self.tex.text, node.inner, node.end):
             return True
         return self.labeled and LABEL_COMMAND.search(self.tex.text, node.inner, node.end) is not None
 

@@ -57,6 +57,12 @@ _SOLUTION_TITLE = re.compile(
     r"|решение|ответ)s?[ ]*\d{0,3}[.:]?",
     re.IGNORECASE,
 )
+PROOF_ANSWERS = re.compile(
+    r"\\begin\{proof\}[ ]?\[[ ]?(?:solution|answer|lösung|antwort|corrigé|solución|respuesta|solução|resposta|soluzione"
+    r"|risposta|rozwiązanie|решение|ответ)s?[ .:]{0,2}\]",
+    re.IGNORECASE,
+)
+"""A proof with another title, which shows that the proofs of a document answer: `\\begin{proof}[Answer]`."""
 _ITEM_OF: dict[str, frozenset[str]] = {
     "item": frozenset(LISTS),
     "task": frozenset(("tasks",)),
@@ -119,6 +125,8 @@ class _Builder:
     stack: list[Node]
     at: int
     """End of what is in the tree."""
+    answering: bool = False
+    """Whether proofs are answers."""
 
     def take(self, found: re.Match[str]) -> int:
         """Takes a command into the tree if it is part of the structure. Returns where to continue."""
@@ -127,9 +135,12 @@ class _Builder:
             label = _ARGUMENT.match(self.tex.text, end)
             end = label.end() if label else end
             if len(self.stack) <= _DEEPEST:
-                self._open(Node(found["env"], start, end, label=label[1] if label else ""))
+                said = label[1] if label else ""
+                answers = found["env"] == "proof" and self.answering
+                self._open(Node("solution" if answers else found["env"], start, end, label=said))
         elif found["do"]:
-            depth = next((at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name == found["env"]), 0)
+            name = "solution" if found["env"] == "proof" and self.answering else found["env"]
+            depth = next((at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name == name), 0)
             if depth:
                 self._close(depth, start)
                 self.at = end
@@ -210,7 +221,7 @@ def tree_of(tex: Tex) -> Node:
     body, last = tex.text.find(_BODY), tex.text.find("\\end{document}")
     last = last if last > body else len(tex.text)
     root = Node("document", 0, body + len(_BODY) if body >= 0 else 0, last)
-    builder = _Builder(tex, [root], root.inner)
+    builder = _Builder(tex, [root], root.inner, answering=PROOF_ANSWERS.search(tex.text) is not None)
     at = root.inner
     while (found := _TOKEN.search(tex.text, at, last)) is not None:
         block = tex.block(found.start())

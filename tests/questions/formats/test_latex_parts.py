@@ -45,3 +45,43 @@ def test_a_list_that_mostly_does_not_ask_is_no_exam() -> None:
 def test_the_braces_of_latex_are_no_answers_in_gift() -> None:
     text = "\\section{Sets}\nWhat is $\\mathcal{X} = \\{=1, 2\\}$?\nAnd what is a set of one {\n=x\n}\n"
     assert "gift" not in read_bank(text, name="sets.tex").bank.dialects
+
+
+PROOFS = r"""\documentclass{article}
+\begin{document}
+\begin{enumerate}
+  \item (20\%) Which of these orders are complete? Why?
+    \begin{enumerate}
+      \item The set of natural numbers.
+        \begin{proof}
+          No: it has no upper bound.
+        \end{proof}
+      \item The set with a greatest element.
+        \begin{proof}%s
+          Yes.
+          \begin{enumerate}
+            \item Zero is the least element.
+          \end{enumerate}
+        \end{proof}
+    \end{enumerate}
+  \item (10\%) Find a monotonic function which is not continuous.
+    \begin{proof}
+      The successor is one.
+    \end{proof}
+\end{enumerate}
+\end{document}
+"""
+
+
+def test_proofs_answer_where_one_says_that_it_is_an_answer() -> None:
+    questions = read_bank(PROOFS.replace("%s", "[Answer]"), name="exam.tex").bank.questions
+    assert [(one.prompt.split("\n")[-1], one.answer) for one in questions] == [
+        ("The set of natural numbers.", "No: it has no upper bound."),
+        ("The set with a greatest element.", "Yes.\n\n1. Zero is the least element."),
+        ("(10%) Find a monotonic function which is not continuous.", "The successor is one."),
+    ]
+
+
+def test_other_proofs_are_no_answers() -> None:
+    first, last = read_bank(PROOFS.replace("%s", "[Proof of Zorn]"), name="exam.tex").bank.questions
+    assert (first.answer, last.answer) == (None, None)
