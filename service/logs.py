@@ -66,8 +66,10 @@ _SHAPES = tuple(
         r"((?i:\bBearer)\s+)[\w.~+/=-]{8,}",
         r"((?i:\b(?:Basic|Bot))\s+)[\w.~+/=-]{20,}",
         r"((?i:[?&](?:code|state|ticket|token|sig|signature|secret|password|client_secret|refresh_token)=))[^\s&\"'<>#]+",
-        # Links to the editor, which let their holder answer for the member.
-        r"(/e/)[\w.~=-]{16,}",
+        # Links to the editor, which let their holder answer for the member, and links that sign in as one.
+        r"(/(?:e|sign-in)/)[\w.~=-]{16,}",
+        # Tokens of an OpenID provider.
+        r"\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*",
         # Members' texts that libraries quote: rows in PostgreSQL's errors, input in pydantic's and FastAPI's.
         r"(?m)(\b(?:DETAIL|CONTEXT):  ?)\S.*(?:\n(?!\[SQL: |The above exception |During handling ).*)*",
         r"(\binput_value=).*(, input_type=)",
