@@ -331,19 +331,19 @@ class TokenRotation:
         except (ClientError, TimeoutError) as error:
             _LOG.warning("cannot refresh the token of %s now: %s", key.team, str(error) or type(error).__name__)
             return False
-        await self._save(refreshed(cached, response, self._clock()))
+        await self._save(refreshed(cached, response, self._clock()), refresh)
         self._tokens.invalidate(key.team, key.enterprise)
         return True
 
-    async def _save(self, installation: Installation) -> None:
+    async def _save(self, installation: Installation, used: SecretStr) -> None:
         """Saves the new tokens, with retries: the old refresh token is used up, so they must not be lost."""
         for attempt in range(_SAVE_TRIES):
             try:
-                await self._client.installation_keep(installation)
+                await self._client.installation_keep(installation, used.get_secret_value())
                 return
             except ServiceUnavailable:
                 await asyncio.sleep(0.25 * 2**attempt)
-        await self._client.installation_keep(installation)
+        await self._client.installation_keep(installation, used.get_secret_value())
 
 
 def refreshed(cached: Installation, response: Any, now: datetime) -> Installation:

@@ -330,14 +330,20 @@ async def _installation_of(request: Request, installation: Annotated[Installatio
     return installation
 
 
+NO_TOKEN = SecretStr("")
 KeyBody = Annotated[InstallationKey, Depends(_key_of)]
 InstallationBody = Annotated[Installation, Depends(_installation_of)]
 
 
 @router.post("/installation/keep")
-async def installation_keep(call: TheCall, installation: InstallationBody) -> None:
+async def installation_keep(
+    call: TheCall, installation: InstallationBody, used: Annotated[Secret, Body(embed=True)] = NO_TOKEN
+) -> None:
     async with call.transaction() as session:
-        await installations.keep(session, call.parts.cipher, installation, call.now)
+        if used.get_secret_value():
+            await installations.renew(session, call.parts.cipher, installation, used, call.now)
+        else:
+            await installations.keep(session, call.parts.cipher, installation, call.now)
 
 
 @router.post("/installation/find")

@@ -112,8 +112,9 @@ class BotCalls(CallSender):
         """Leases events that were not answered in time."""
 
     @call("installation/keep")
-    async def installation_keep(self, installation: Installation) -> None:
-        """Stores a new installation, or new tokens of one, and ends its lease."""
+    async def installation_keep(self, installation: Installation, used: str = "") -> None:
+        """Stores a new installation. With the refresh token that was `used` to get its new tokens, stores those and
+        ends its lease, unless the app was removed or installed again meanwhile."""
 
     async def installation_find(self, platform: str, team: str, enterprise: str = "") -> Installation | None:
         """Returns the team's installation, or else its enterprise's; None if the bot is not installed."""

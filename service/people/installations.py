@@ -38,6 +38,24 @@ async def keep(session: AsyncSession, cipher: TokenCipher, installation: Install
         await outbox.retry_refused(session, installation.platform, installation.team, "", now)
 
 
+async def renew(
+    session: AsyncSession, cipher: TokenCipher, installation: Installation, used: SecretStr, now: datetime
+) -> None:
+    """Saves the new tokens of an installation, got with the refresh token that was `used`.
+
+    Does nothing if that is not its refresh token any more: the app was removed or installed again while the platform
+    was asked, and tokens of before would bring it back or take the place of newer ones.
+    """
+    row = await chats.lock_installation(session, installation)
+    if row is None or row.refresh is None or cipher.decrypt(row.refresh) != used:
+        return
+    row.token = cipher.encrypt(installation.token)
+    row.refresh = cipher.encrypt(installation.refresh) if installation.refresh else None
+    row.expires_at, row.leased_until = installation.expires_at, None
+    await session.flush()
+    await outbox.retry_refused(session, row.platform, row.team, "", now)
+
+
 async def forget(
     session: AsyncSession, key: InstallationKey, now: datetime, removed_at: datetime | None = None
 ) -> None:

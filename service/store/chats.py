@@ -297,6 +297,16 @@ async def save_installation(session: AsyncSession, key: InstallationKey, values:
     await session.execute(made.on_conflict_do_update(index_elements=["platform", "enterprise", "team"], set_=fresh))
 
 
+async def lock_installation(session: AsyncSession, key: InstallationKey) -> InstallationRow | None:
+    """Returns the installation of exactly this key, locked until the transaction ends."""
+    query = select(InstallationRow).where(
+        InstallationRow.platform == key.platform,
+        InstallationRow.enterprise == key.enterprise,
+        InstallationRow.team == key.team,
+    )
+    return await session.scalar(query.with_for_update())
+
+
 async def find_installation(session: AsyncSession, key: InstallationKey) -> InstallationRow | None:
     """Returns the team's newest installation, or else that of its enterprise."""
     wide = (InstallationRow.team == "") & (InstallationRow.enterprise == key.enterprise)

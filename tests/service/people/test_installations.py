@@ -135,8 +135,45 @@ async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed
     leases = await asyncio.gather(*(client.installation_lease("slack", "T1") for _ in range(8)))
     assert [lease.get_secret_value() for lease in leases if lease] == ["xoxe-1-hush"]
     assert await client.installation_due("slack") == ()
-    await client.installation_keep(installation(clock, "T1", refresh="xoxe-2"))
+    for _ in range(2):  # an answer that was lost is asked for again
+        await client.installation_keep(installation(clock, "T1", refresh="xoxe-2"), "xoxe-1-hush")
     assert await client.installation_lease("slack", "T1") is None
+    found = await client.installation_find("slack", "T1")
+    assert found is not None and found.refresh == SecretStr("xoxe-2")
+
+
+async def test_tokens_that_are_refreshed_while_the_app_is_removed_do_not_bring_it_back(
+    keyed: DailyChannel, clock: Clock
+) -> None:
+    await keyed.client.installation_keep(installation(clock, expires_at=clock.now))
+    assert await keyed.client.installation_lease("slack", "T1") is not None
+    clock.now += timedelta(seconds=1)
+    await keyed.client.installation_forget("slack", "T1", removed_at=clock.now)
+    clock.now += timedelta(seconds=1)
+    await keyed.client.installation_keep(installation(clock, token="xoxb-late", refresh="xoxe-late"), "xoxe-1-hush")
+    assert await keyed.client.installation_find("slack", "T1") is None
+
+
+async def test_tokens_that_are_refreshed_while_the_app_is_installed_again_are_of_before(
+    keyed: DailyChannel, clock: Clock
+) -> None:
+    await keyed.client.installation_keep(installation(clock, expires_at=clock.now))
+    assert await keyed.client.installation_lease("slack", "T1") is not None
+    await keyed.client.installation_keep(installation(clock, token="xoxb-new", refresh="xoxe-new"))
+    await keyed.client.installation_keep(installation(clock, token="xoxb-late", refresh="xoxe-late"), "xoxe-1-hush")
+    found = await keyed.client.installation_find("slack", "T1")
+    assert found is not None and found.token == SecretStr("xoxb-new")
+
+
+async def test_a_refresh_makes_no_installation_newer_than_its_removal(keyed: DailyChannel, clock: Clock) -> None:
+    """Slack may report a removal hours late."""
+    await keyed.client.installation_keep(installation(clock, expires_at=clock.now))
+    clock.now += timedelta(minutes=1)
+    removed_at = clock.now
+    clock.now += timedelta(minutes=1)
+    await keyed.client.installation_keep(installation(clock, refresh="xoxe-2"), "xoxe-1-hush")
+    await keyed.client.installation_forget("slack", "T1", removed_at=removed_at)
+    assert await keyed.client.installation_find("slack", "T1") is None
 
 
 async def test_a_caller_that_died_gives_way_to_the_next(keyed: DailyChannel, clock: Clock) -> None:
