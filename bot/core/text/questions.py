@@ -37,10 +37,12 @@ from bot.core.cards import (
     Text,
     TextField,
 )
+from bot.core.markup import escape
 from bot.core.text.words import (
     CONFIDENCE_WORDS,
     LETTERS,
     and_list,
+    code_words,
     day_words,
     in_brief,
     joined,
@@ -77,10 +79,10 @@ _HOW = {
 
 
 def about(question: QuestionView) -> str:
-    """Returns the line in small print that describes a question."""
+    """Returns the line in small print that describes a question, as Markdown."""
     made = "made from the document's own sentences" if question.generated else ""
     own = "your own variant" if question.variant == "own" else ""
-    return joined(question.level or "", question.topic, f"question `{question.id}`", own, made)
+    return joined(question.level or "", escape(question.topic), f"question {code_words(question.id)}", own, made)
 
 
 def question_blocks(question: QuestionView) -> tuple[Block, ...]:

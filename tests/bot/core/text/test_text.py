@@ -10,13 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.cards import Code, Small, TextField
+from bot.core.markup import parse, to_plain
 from bot.core.text import members, questions, results, words
 from bot.core.text.admin import rhythm_words
 from service.wire import AnswerInput, AnswerResult, OptionKey, RunResult, ScheduleSpec, TopicMastery, VerdictView
 from tests.bot.core.text.instants import read_aloud
-from tests.bot.samples import CHOICE_KEY, ME
+from tests.bot.samples import CHOICE, CHOICE_KEY, ME
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("topic", ["__init__", "[y](https://evil.example)", "<@1> @everyone", "`a` *b*", "1. C++ | C"])
+def test_a_topic_is_shown_as_it_is_written(topic: str) -> None:
+    question = CHOICE.model_copy(update={"topic": topic})
+    assert to_plain(parse(questions.about(question)), 200) == f"senior · {topic} · question stride-view"
 
 
 def test_plurals() -> None:
