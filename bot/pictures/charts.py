@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import unicodedata
 from bisect import bisect_right
+from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import accumulate, combinations
 
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
@@ -37,14 +38,21 @@ PAPER, INK, QUIET, LINE, BAR, TRACK = "#fbfbfe", "#171a23", "#4a5064", "#c9cede"
 _DPI = 100
 _SHADE = 12
 """Difference of two neighboring shades, of 255: the eye does not see it in an edge one pixel wide."""
-# matplotlib ships the first family; the others cover scripts it lacks, if they are installed.
+# matplotlib ships the first family; the others cover scripts it lacks, if they are installed. The image of the bot has
+# WenQuanYi Micro Hei and Symbola.
 _FAMILIES = (
-    *("DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC"),
-    *("Source Han Sans", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback", "Unifont"),
-    *("Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai", "Noto Emoji", "Symbola"),
+    *("DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK TC", "Noto Sans CJK KR"),
+    *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR", "Source Han Sans", "Source Han Sans SC"),
+    *("Droid Sans Fallback", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "IPAexGothic", "VL Gothic"),
+    *("TakaoGothic", "NanumGothic", "UnDotum", "AR PL UMing CN", "Noto Sans Devanagari", "Noto Sans Bengali"),
+    *("Noto Sans Tamil", "Noto Sans Thai", "Lohit Devanagari", "Loma", "FreeSans", "Noto Emoji", "Symbola", "Unifont"),
 )
 _MARKS = 3
 _MISSING = "\N{WHITE SQUARE}"
+_FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
+"""Two of them are a flag, which is drawn as its two letters."""
+_KEYCAP = "\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
+"""What makes an emoji of a digit or a sign, which is drawn as it is."""
 
 
 class Canvas:
@@ -161,8 +169,16 @@ def logical(points: float) -> float:
 
 @cache
 def _families() -> tuple[str, ...]:
+    _add_new_fonts()
     installed = {entry.name for entry in fontManager.ttflist}
     return tuple(family for family in _FAMILIES if family in installed)
+
+
+def _add_new_fonts() -> None:
+    """Adds fonts that were installed after matplotlib wrote its list, which it never does again."""
+    for file in sorted(set(findSystemFonts()) - {entry.fname for entry in fontManager.ttflist}):
+        with suppress(Exception):  # a font of pixels, or a broken file: the others are still of use
+            fontManager.addfont(file)
 
 
 @cache
@@ -179,9 +195,15 @@ def drawable(text: str) -> str:
 
 
 def _drawable(grapheme: str) -> str:
-    """Returns a grapheme with at most the marks that real scripts use: more would reach into other rows."""
-    marks = [place for place, character in enumerate(grapheme) if unicodedata.category(character) in ("Mn", "Me")]
-    kept = grapheme[: marks[_MARKS]] if len(marks) > _MARKS else grapheme
+    """Returns a grapheme with at most the marks that real scripts use: more would reach into other rows.
+
+    Of an emoji made of several, only the first is drawn: no font here joins them.
+    """
+    plain = "".join(character for character in grapheme if character not in _KEYCAP) or grapheme
+    marks = [place for place, character in enumerate(plain) if unicodedata.category(character) in ("Mn", "Me")]
+    kept = plain[: marks[_MARKS]] if len(marks) > _MARKS else plain
+    if unicodedata.category(kept[0]) == "So" and kept[0] not in _FLAG_LETTERS:
+        kept = kept[0]
     return kept if all(ord(character) in _characters() for character in kept) else _MISSING
 
 

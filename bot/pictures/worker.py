@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import warnings
@@ -73,6 +74,8 @@ def _answer(line: bytes) -> tuple[dict[str, object], bytes]:
 if __name__ == "__main__":
     os.nice(_NICENESS)
     warnings.simplefilter("ignore")
+    # Fonts of other scripts are often there in one weight only.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     # Keep library output out of the protocol.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -44,6 +44,11 @@ def test_the_web_chat_is_reached_from_outside(whole: Whole) -> None:
     assert "Dailygrad" in httpx.get(f"{whole.address}/").raise_for_status().text
 
 
+def test_names_in_any_of_the_usual_scripts_can_be_drawn(whole: Whole) -> None:
+    shown = "import bot.pictures.charts as c; print(ascii(c.drawable('\u7530\uae40\u3042\U0001f680')))"
+    assert whole.compose("exec", "-T", "web", "python", "-c", shown).strip() == ascii("\u7530\uae40\u3042\U0001f680")
+
+
 @pytest.mark.parametrize("service", ["keys", "migrate", *LASTING])
 def test_every_container_has_as_little_as_it_needs(whole: Whole, service: str) -> None:
     for one in whole.inspected(service):

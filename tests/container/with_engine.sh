@@ -117,6 +117,7 @@ build() {
     rm -rf wheels
     "${pip[@]}" --require-hashes -r "$folder/requirements.lock"
     [ $# = 0 ] || "${pip[@]}" "$@"
+    [ "$folder" != bot ] || (cd wheels/bot && apt-get download -qq fonts-wqy-microhei fonts-symbola)
     docker build -q --network none --build-arg PIP_NO_INDEX=1 -f "$folder/Dockerfile" -t "dailygrad-$folder" .
     rm -rf wheels
 }

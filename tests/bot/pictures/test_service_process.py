@@ -10,10 +10,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import psutil
 import pytest
 import pytest_asyncio
+from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
+from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
 
 from bot.core.cards import Card, Charted, Form, Picture, Reply, Table, Text
 from bot.core.charts import BoardChart, BoardPlace, FormulaDrawing, HeatmapChart
@@ -23,7 +26,7 @@ from bot.core.text import boards, members
 from bot.pictures import Pictures
 from bot.pictures.service import CannotDraw, DrawingProcess
 from service.wire import Platform, Where, Who
-from tests.bot.pictures.pixels import pixels_of
+from tests.bot.pictures.pixels import INK, count, pixels_of
 from tests.bot.samples import CALIBRATION, CROWDED, GALLERY, HISTORY, ME, NOW
 
 FORM = Form("t", "f:r1", ())
@@ -243,3 +246,45 @@ def test_the_drawing_process_ends_quietly_if_its_bot_is_killed() -> None:
         drawer.stdin.close()
         assert drawer.wait(60) == 0
         assert drawer.stderr.read() == b""
+
+
+NOBODYS = "\U000f0001"
+"""A character for private use, which no font on the machine has."""
+
+
+def write_font(file: Path, family: str) -> None:
+    """Writes a font whose only character is a full block."""
+    pen = TTGlyphPen(None)
+    for step, corner in enumerate(((0, 0), (0, 800), (900, 800), (900, 0))):
+        (pen.lineTo if step else pen.moveTo)(corner)
+    pen.closePath()
+    font = FontBuilder(1000)
+    font.setupGlyphOrder([".notdef", "block"])
+    font.setupCharacterMap({ord(NOBODYS): "block"})
+    font.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "block": pen.glyph()})
+    font.setupHorizontalMetrics({".notdef": (500, 0), "block": (1000, 0)})
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": family, "styleName": "Regular"})
+    font.setupOS2()
+    font.setupPost()
+    file.parent.mkdir()
+    font.save(file)
+
+
+def test_a_character_is_drawn_with_the_first_font_that_has_it_even_one_installed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """matplotlib keeps a list of fonts in its cache and never looks again."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    board = BoardChart((BoardPlace(1, f"Ann {NOBODYS}", 10, "100 %", 7, False),))
+
+    def drawn() -> int:
+        process = DrawingProcess(60)
+        try:
+            return count(pixels_of(process.draw(board)), INK)
+        finally:
+            process.close()
+
+    square = drawn()
+    write_font(tmp_path / "fonts" / "block.ttf", "TakaoGothic")
+    assert drawn() > square + 300
