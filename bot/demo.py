@@ -95,7 +95,7 @@ def run_demo(
 
 async def _open(data: Path, demo: Demo, port: int) -> None:
     if not (data / FILLED).exists():
-        out.print("Playing the demo. The members are simulated; nothing of it is sent anywhere.")
+        out.print("Playing the demo, which takes about a minute. The members are simulated; nothing is sent anywhere.")
         await fill(data, demo, now())
     lead = (data / FILLED).read_text()
     await run_with_chat(data, None, Chat.web, port, load_settings(LinkSettings), lead=lead)
@@ -210,6 +210,8 @@ class Team:
                 # The lead plays the last one: the ladder is worth a look with a place of your own.
                 one, other = self._random.sample(self.players, 2)
                 await self._play_duel(self._lead if day + 7 >= len(slots) else one, other)
+            if (day + 1) % 7 == 0:
+                out.print(f"  Week {(day + 1) // 7} of {self._weeks} played")
         self._clock.at = until
 
     async def _play_day(self, slot: datetime, until: datetime | None) -> None:

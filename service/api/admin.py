@@ -72,11 +72,14 @@ router = CallRouter("/admin")
 T = TypeVar("T")
 Work = Callable[[AsyncSession, Caller], Awaitable[T]]
 
+LONGEST_SEASON_NAME = 80
+"""Characters."""
 LARGEST = 5_000_000
 """Longest document, characters."""
 
 Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
 NameBody = Annotated[Short, Body(embed=True, min_length=1)]
+SeasonName = Annotated[str, Body(embed=True, min_length=1, max_length=LONGEST_SEASON_NAME)]
 SpecBody = Annotated[ScheduleSpec, Body(embed=True)]
 
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2999, 12, 31)
@@ -258,7 +261,7 @@ async def close_now(change: TheChange, where: WhereBody) -> RoundView:
 
 
 @router.post("/season/start")
-async def season_start(change: TheChange, name: NameBody) -> SeasonView:
+async def season_start(change: TheChange, name: SeasonName) -> SeasonView:
     work = partial(leaderboard.start_season, name=name, now=change.now)
     return await change.run("season start", work, SeasonView, {"name": name})
 

@@ -180,6 +180,7 @@ def test_a_demo_is_played_once_and_opened_as_its_lead(data: Path) -> None:
             assert "How sure are you?" in today.text or "Open the editor" in today.text
             me = lead.get(str(today.url).replace("/today", "/me")).text
             ladder = lead.get(str(today.url).replace("/today", "/ladder")).text
+        assert "  Week 1 of 1 played\n" in first.printed
         assert "Lead" in me and "No answers yet" not in me
         assert "<table" in ladder.split('id="mine"')[1], "the lead has dueled"
         played = _played(data)

@@ -68,6 +68,8 @@ Done = Literal[
 ]
 """What was done. An address carries the word, never the sentence, so that no link can put words on a page."""
 
+KEPT_WHILE_DOWN: Final = "The quiz is not responding. What you wrote is still here: press the button again in a minute."
+"""Said above a form while the service does not answer."""
 DONE: Final[dict[Done, str]] = {
     "settled": "Settled. The author is notified.",
     "retired": "Retired: it is not asked here again.",

@@ -366,11 +366,9 @@ def _mb(spread: Spread) -> str:
     return f"{spread.median:,.1f} MiB ({spread.low:,.1f}–{spread.high:,.1f})"
 
 
-LONGEST_NAME = 80
-"""Longest name of a season, characters."""
 SHOWN = 10
 """Members of a final board that are shown."""
-NO_NAME: Final = ("No name", "Give the season a name, such as Autumn.")
+NO_NAME: Final = "Give the season a name, such as Autumn."
 NO_ROLES: Final = "Only Discord has roles that a bot can give. Type the command there."
 _WINNERS: Final[Mapping[WinnerOf, tuple[str, str]]] = {
     "season": ("the winner of a season", "When a season ends, its winner gets"),

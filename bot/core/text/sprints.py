@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import assert_never
+from typing import Final, assert_never
 
 from bot.core.actions import Explain, Report, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Charted, Small, Table, Text
@@ -26,11 +26,20 @@ from service.wire import (
 MEDALS = {1: "🥇", 2: "🥈", 3: "🥉"}
 
 
-NOT_PLANNED = (
-    "Check the sprint",
-    "Choose 1 to 20 questions and 10 to 120 seconds for each. To plan a sprint, add its time.",
-)
-"""What a form that says too little is answered."""
+_WRONG_FIELDS: Final = {
+    "questions": "Choose 1 to 20 questions.",
+    "seconds": "Choose 10 to 120 seconds for each question.",
+    "topic": "The topic is too long. It takes at most 100 characters.",
+    "at": "To plan a sprint, add its time, such as 16:00.",
+    "day": "Choose the day, or leave it empty.",
+}
+
+
+def not_planned(field: str) -> str:
+    """Says what is wrong with a field of the form that plans a sprint."""
+    return _WRONG_FIELDS[field]
+
+
 _FATES: dict[Fate, str] = {
     "": "",
     "started": "It has started.",

@@ -14,9 +14,10 @@ from starlette.routing import Route
 from bot.core.text import admin_pages as text
 from bot.core.text import item_statistics, review_pages
 from bot.core.text.admin_pages import Done
-from bot.web.admin.frame import AdminFrame
+from bot.web.admin.frame import AdminFrame, problem_words
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, cleaned, page_of, refusals_as_pages, text_of, with_documents
+from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import PACKED, Generated, ImportView, QuestionFilter
 
 BASE = "/m/{member}/admin/bank"
@@ -124,8 +125,10 @@ class BankPages:
         if not typed["name"] or not typed["text"].strip():
             return self._form(request, typed, None, problem=text.NOTHING_GIVEN)
         apply = text_of(fields, "action") == "import"
-        with refusals_as_pages():
+        try:
             view = await self._client.bank_import(who, event, typed["name"], typed["text"], apply, typed["recipe"])
+        except (ServiceRefused, ServiceUnavailable) as error:
+            return self._form(request, typed, None, problem_words(error))
         if view.applied:
             return self._frame.after(request, f"/bank?{urlencode({'bank': view.name})}", "imported")
         return self._form(request, typed, view)

@@ -9,14 +9,15 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from bot.core.text.admin_pages import Done, done_words
+from bot.core.text.admin_pages import KEPT_WHILE_DOWN, Done, done_words
+from bot.core.text.refusals import refusal_words
 from bot.core.text.web_problems import NOT_ADMIN
 from bot.web.chat import Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id
 from bot.web.store import ChatStore
-from service.client import ServiceClient
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import WebPerson, Who
 
 Section = Literal[
@@ -93,6 +94,11 @@ class AdminFrame:
         mark = "&" if "?" in where else "?"
         target = f"/m/{request.path_params['member']}/admin{where}{mark}done={done}"
         return RedirectResponse(f"{target}#{fragment}" if fragment else target, 303)
+
+
+def problem_words(error: ServiceRefused | ServiceUnavailable) -> str:
+    """Says beside a form why it was refused, so that what was typed stays. Markdown."""
+    return refusal_words(error.refusal)[1] if isinstance(error, ServiceRefused) else KEPT_WHILE_DOWN
 
 
 def number_of(text: str) -> int:

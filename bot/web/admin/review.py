@@ -15,11 +15,10 @@ from bot.core.answers import read_count
 from bot.core.text import review_pages as text
 from bot.core.text import similarity
 from bot.core.text.admin_pages import Done
-from bot.core.text.refusals import plain_refusal
-from bot.web.admin.frame import AdminFrame, number_of
+from bot.web.admin.frame import AdminFrame, number_of, problem_words
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
-from service.client import ServiceRefused
+from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import LONGEST_SUGGESTION, TextNeeded, Who, digest_of
 
 LONGEST_EDIT = 50_000
@@ -121,7 +120,7 @@ class ReviewPages:
                 except ServiceRefused as refused:
                     if not isinstance(refused.refusal, TextNeeded):
                         raise
-                    return await self._report(request, who, plain_refusal(refused.refusal)[1])
+                    return await self._report(request, who, problem_words(refused))
                 return self._frame.after(request, "/review#reports", "settled")
             if action == "retire":
                 view = await self._client.report_view(who, number)
@@ -135,14 +134,17 @@ class ReviewPages:
         """Shows a suggestion as it is read, with its key."""
         return await self._suggestion(request, who_of(self._frame.admin(request)))
 
-    async def _suggestion(self, request: Request, who: Who) -> Response:
+    async def _suggestion(self, request: Request, who: Who, problem: str = "", written: str = "") -> Response:
         with refusals_as_pages():
             view = await self._client.suggestion_view(who, _in_path(request))
         return self._frame.show(
             request,
             "suggestion.html",
             "review",
+            422 if problem else 200,
             view=view,
+            problem=problem,
+            written=written or view.suggestion.text,
             question=text.question_with_key(view.key) if view.key else (),
             longest=LONGEST_SUGGESTION,
             seen=digest_of(view.suggestion.text),
@@ -163,8 +165,11 @@ class ReviewPages:
                 await self._client.suggestion_decline(who, event, number, reason)
                 done = "declined"
             elif action == "edit":
-                written = text_of(fields, "text")[:LONGEST_SUGGESTION]
-                await self._client.suggestion_edit(who, event, number, written)
+                written = text_of(fields, "text")
+                try:
+                    await self._client.suggestion_edit(who, event, number, written)
+                except ServiceRefused as refused:
+                    return await self._suggestion(request, who, problem_words(refused), written)
                 return self._frame.after(request, f"/review/suggestion/{number}", "saved")
             else:
                 raise RequestProblem(422, *text.UNKNOWN_ACTION)
@@ -185,22 +190,28 @@ class ReviewPages:
     async def edit(self, request: Request) -> Response:
         """Shows what an edit would move, or makes it."""
         who, fields, event = await self._frame.posted(request)
-        question, written = text_of(fields, "question")[:200], text_of(fields, "text")[:LONGEST_EDIT]
+        question, written = text_of(fields, "question")[:200], text_of(fields, "text")
         report, apply = _number(fields, "report"), text_of(fields, "action") == "apply"
         if not question:
             raise RequestProblem(422, *text.NO_QUESTION)
-        with refusals_as_pages():
+        try:
             view = await self._client.question_edit(who, event, question, written, apply)
+        except (ServiceRefused, ServiceUnavailable) as error:
+            return self._edited(request, question, written, report, None, problem_words(error))
         if not view.applied:
             return self._edited(request, question, written, report, view)
         back = f"/review/report/{report}" if report else f"/bank/question?id={quote(question, safe='')}"
         return self._frame.after(request, back, "edited")
 
-    def _edited(self, request: Request, question: str, written: str, report: int, view: object) -> Response:
+    def _edited(
+        self, request: Request, question: str, written: str, report: int, view: object, problem: str = ""
+    ) -> Response:
         return self._frame.show(
             request,
             "edit.html",
             "review",
+            422 if problem else 200,
+            problem=problem,
             question=question,
             written=written,
             report=report,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import time
 
 from pydantic import ValidationError
-from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,12 +12,15 @@ from starlette.routing import Route
 from bot.core.competition_commands import SPRINT_QUESTIONS, SPRINT_SECONDS
 from bot.core.text import sprints as text
 from bot.core.text.web_problems import NO_SUCH_BUTTON
-from bot.web.admin.frame import AdminFrame, number_of
+from bot.web.admin.frame import AdminFrame, number_of, problem_words
 from bot.web.chat import WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
-from service.wire import PlannedSprint
+from service.client import ServiceRefused
+from service.wire import PlannedSprint, Who
 
 PATH = "/m/{member}/admin/sprints"
+MOST_TEXT = 200
+"""Longest field of the form, characters."""
 
 
 class SprintsPage:
@@ -31,7 +33,11 @@ class SprintsPage:
 
     async def show(self, request: Request) -> Response:
         """Shows the sprint that runs, and those that are planned."""
-        who = who_of(self._frame.admin(request))
+        typed = dict.fromkeys(PlannedSprint.model_fields, "")
+        typed |= {"questions": str(SPRINT_QUESTIONS), "seconds": str(SPRINT_SECONDS)}
+        return await self._page(request, who_of(self._frame.admin(request)), typed)
+
+    async def _page(self, request: Request, who: Who, typed: dict[str, str], problem: str = "") -> Response:
         with refusals_as_pages():
             found = await self._client.sprints(who)
         running = found.live if found.live is not None and found.live.state != "over" else None
@@ -39,15 +45,16 @@ class SprintsPage:
             request,
             "sprints.html",
             "sprints",
+            422 if problem else 200,
             running=running,
             planned=found.planned,
-            questions=SPRINT_QUESTIONS,
-            seconds=SPRINT_SECONDS,
+            typed=typed,
+            problem=problem,
             text=text,
         )
 
     async def change(self, request: Request) -> Response:
-        """Plans, starts, stops or cancels a sprint."""
+        """Plans, starts, stops or cancels a sprint. A refused plan stays in the form."""
         who, fields, event = await self._frame.posted(request)
         action = text_of(fields, "action")
         with refusals_as_pages():
@@ -57,20 +64,19 @@ class SprintsPage:
             if action == "stop":
                 await self._client.sprint_stop(who, event, WHERE)
                 return self._frame.after(request, "/sprints", "stopped")
-            if action == "start":
-                wanted = _read(fields, at=time())  # the time is not used
-                await self._client.sprint_start(who, event, WHERE, wanted.questions, wanted.seconds, wanted.topic)
-                return self._frame.after(request, "/sprints", "begun")
+        if action not in ("start", "plan"):
+            raise RequestProblem(422, *NO_SUCH_BUTTON)
+        typed = {name: text_of(fields, name).strip()[:MOST_TEXT] for name in PlannedSprint.model_fields}
+        given = {name: value for name, value in typed.items() if value}
+        try:
             if action == "plan":
-                await self._client.sprint_plan(who, event, WHERE, _read(fields))
+                await self._client.sprint_plan(who, event, WHERE, PlannedSprint.model_validate(given))
                 return self._frame.after(request, "/sprints", "planned")
-        raise RequestProblem(422, *NO_SUCH_BUTTON)
-
-
-def _read(fields: FormData, **given: object) -> PlannedSprint:
-    """Returns what the form says. Raises RequestProblem if it says too little."""
-    typed = {name: text_of(fields, name).strip() for name in PlannedSprint.model_fields}
-    try:
-        return PlannedSprint.model_validate({**{name: value for name, value in typed.items() if value}, **given})
-    except ValidationError:
-        raise RequestProblem(422, *text.NOT_PLANNED) from None
+            wanted = PlannedSprint.model_validate({**given, "at": time(), "day": None})  # the time is not used
+            await self._client.sprint_start(who, event, WHERE, wanted.questions, wanted.seconds, wanted.topic)
+            return self._frame.after(request, "/sprints", "begun")
+        except ValidationError as error:
+            problem = text.not_planned(str(error.errors()[0]["loc"][0]))
+        except ServiceRefused as refused:
+            problem = problem_words(refused)
+        return await self._page(request, who, typed, problem)

@@ -123,6 +123,14 @@ async def test_a_document_with_errors_is_not_imported(room: Room, member: Browse
     assert "views" not in {bank.name for bank in await room.client.bank_list(OPERATOR)}
 
 
+async def test_a_document_that_is_not_read_stays_in_the_form_with_the_reason(member: Browser) -> None:
+    await shown(member, "/bank/import")
+    fields = {"v:name": "views", "v:text": f"{'> ' * 900}deep\n", "v:recipe": "prompt: Q"}
+    refused = await sent(member, "/bank/import", {**fields, "action": "check"})
+    assert refused.status_code == 422 and "more than 100 deep" in words(refused.text)
+    assert "deep" in refused.text and 'value="views"' in refused.text and "prompt: Q</textarea>" in refused.text
+
+
 async def test_a_file_is_uploaded(member: Browser) -> None:
     await shown(member, "/bank/import")
     data = {"token": member.hidden("token"), "event": member.hidden("event"), "action": "check"}

@@ -39,6 +39,33 @@ async def test_seasons_start_end_and_keep_their_board(room: Room, member: Browse
     assert (await sent(member, "/seasons", {"action": "start", "name": " "})).status_code == 422
 
 
+async def test_a_refused_name_of_a_season_stays_in_the_form_with_the_reason(member: Browser) -> None:
+    await shown(member, "/seasons")
+    long = "Autumn of the year in which everybody learned how strides and views really work, and why"
+    refused = await sent(member, "/seasons", {"action": "start", "name": long})
+    assert refused.status_code == 422 and "It takes at most 80 characters." in words(refused.text)
+    assert f'value="{long}"' in refused.text, "nothing is cut and nothing is lost"
+    await posted(member, "/seasons", {"action": "start", "name": long[:80]})
+    taken = await sent(member, "/seasons", {"action": "start", "name": long[:80].upper()})
+    assert taken.status_code == 422 and f'value="{long[:80].upper()}"' in taken.text
+
+
+async def test_a_refused_sprint_stays_in_the_form_with_the_reason(room: Room, member: Browser) -> None:
+    await shown(member, "/sprints")
+    typed = {"questions": "7", "seconds": "45", "topic": "nowhere", "at": "", "day": "2026-02-28"}
+    refused = await sent(member, "/sprints", {"action": "plan", **typed})
+    assert refused.status_code == 422
+    assert "To plan a sprint, add its time, such as 16:00." in words(refused.text)
+    for value in ("7", "45", "nowhere", "2026-02-28"):
+        assert f'value="{value}"' in refused.text
+    refused = await sent(member, "/sprints", {"action": "start", **typed})
+    assert refused.status_code == 422 and "There is no topic nowhere here." in words(refused.text)
+    assert 'value="nowhere"' in refused.text
+    refused = await sent(member, "/sprints", {"action": "plan", **typed, "questions": "21", "at": "16:00"})
+    assert "Choose 1 to 20 questions." in words(refused.text) and 'value="16:00"' in refused.text
+    assert (await room.client.sprints(OPERATOR)).planned == ()
+
+
 async def test_members_are_found_hidden_and_shown(room: Room, member: Browser) -> None:
     page = words(await shown(member, "/members"))
     assert "Ann Admin 0 points · 0 rounds answered · since" in page

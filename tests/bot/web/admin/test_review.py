@@ -108,6 +108,20 @@ async def test_a_text_that_is_no_question_stays_in_the_editor(room: Room, member
     assert "Save the edit" not in answered.text
 
 
+async def test_an_edit_that_is_refused_stays_in_the_editor_with_the_reason(room: Room, member: Browser) -> None:
+    long = "word " * 10_000
+    await shown(member, "/review/edit?question=one-right")
+    fields = {"question": "one-right", "report": "0", "text": f"{long}end", "action": "preview"}
+    refused = await sent(member, "/review/edit", fields)
+    assert refused.status_code == 422 and re.search(r"It takes at most [\d,]+ characters", words(refused.text))
+    assert "end</textarea>" in refused.text
+    await room.client.suggest(called("Ada"), room.event_id(), SUGGESTION)
+    await shown(member, "/review/suggestion/1")
+    refused = await sent(member, "/review/suggestion/1", {"action": "edit", "text": f"{long}end"})
+    assert refused.status_code == 422 and re.search(r"It takes at most [\d,]+ characters", words(refused.text))
+    assert "end</textarea>" in refused.text
+
+
 async def test_a_suggestion_is_edited_and_accepted(room: Room, member: Browser) -> None:
     await room.client.suggest(called("Ada"), room.event_id(), SUGGESTION)
     page = words(await shown(member, "/review"))
