@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -69,8 +70,16 @@ async def _find_bank(session: AsyncSession, workspace_id: int | None, name: str)
     wanted = name.strip()
     bank = await imports.find_bank(session, workspace_id, wanted) or await imports.find_bank(session, None, wanted)
     if bank is None:
-        raise Refused(NotFound(what="bank", name=wanted))
+        similar = _similar_names(wanted, await imports.list_bank_names(session, workspace_id))
+        raise Refused(NotFound(what="bank", name=wanted, similar=similar))
     return bank
+
+
+def _similar_names(wanted: str, known: list[str]) -> tuple[str, ...]:
+    """Returns the names that may have been meant. The name of a document is that of its bank with an ending."""
+    stem = wanted.lower().rpartition(".")[0]
+    same = [name for name in known if name.lower() in (wanted.lower(), stem)]
+    return tuple(same or difflib.get_close_matches(wanted, known, 3, 0.6))
 
 
 async def _latest(session: AsyncSession, bank: tables.BankRow) -> tuple[tables.BankImport, list[Step]]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, func, select, text, tuple_, update
+from sqlalchemy import ColumnElement, func, or_, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -60,6 +60,12 @@ async def find_bank(session: AsyncSession, workspace_id: int | None, name: str) 
     return await session.scalar(
         select(BankRow).where(BankRow.workspace_id.is_not_distinct_from(workspace_id), BankRow.name == name)
     )
+
+
+async def list_bank_names(session: AsyncSession, workspace_id: int | None) -> list[str]:
+    """Returns the names of the workspace's own banks and of the shared ones, in order."""
+    own = or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
+    return list(await session.scalars(select(BankRow.name).where(own).order_by(BankRow.name)))
 
 
 async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestion]:

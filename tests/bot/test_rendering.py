@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 
 from bot.core.cards import Button, Card, Code, Form, Link, PickField, Picture, Small, Text
+from bot.core.text.results import answer_blocks
 from bot.discord import render as discord
 from bot.discord.modals import fits_modal, modal
 from bot.slack import render as slack
 from bot.slack.views import fits_view, view
+from service.wire import OptionKey
 from tests.bot.discord import limits as discord_limits
 from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema
-from tests.bot.samples import PNG
+from tests.bot.samples import CHOICE_KEY, PNG
 from tests.bot.slack import limits as slack_limits
 from tests.doubles.discord import checks
 from tests.doubles.discord.samples import MESSAGE, RESPONSE
@@ -212,3 +215,19 @@ def test_any_text_gives_messages_within_the_limits(card: Card) -> None:
 def test_any_text_gives_a_form_within_the_limits(form: Form) -> None:
     for chat in CHATS:
         assert chat.wrong_in_form(chat.form(form)) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "reason", "shown"),
+    [
+        ("It copies.", "`view` never\ncopies.", "**Wrong:** It copies.\n`view` never copies.\n\n**Why:**"),
+        ("It copies.", "First.\n\nSecond.", "**Wrong:** It copies.\nFirst.\n\nSecond.\n\n**Why:**"),
+        ("It copies.", "===", "**Wrong:** It copies.\n\n===\n\n**Why:**"),
+        ("It copies.", "- never", "**Wrong:** It copies.\n\n- never\n\n**Why:**"),
+    ],
+)
+def test_the_reason_is_right_below_its_option(option: str, reason: str, shown: str) -> None:
+    options = (OptionKey(id="copies", text=option, right=False, reason=reason),)
+    key = CHOICE_KEY.model_copy(update={"options": options})
+    said = json.dumps(discord.bodies(card_of(*answer_blocks(key))), ensure_ascii=False)
+    assert json.dumps(shown, ensure_ascii=False)[1:-1] in said

@@ -69,7 +69,8 @@ def _list(found: ItemList) -> tuple[Block, ...]:
     rows = tuple(_row(item) for item in found.items)
     more = f" {more_words(found)}" if found.more else ""
     head = f"**{HEADS[found.finding]}.** {CURES[found.finding]}{more}"
-    return Text(head), Table(heads, rows, HEADS[found.finding], (1, 2, 3, 4))
+    # The text names the list, so that the table needs no caption.
+    return Text(head), Table(heads, rows, "", (1, 2, 3, 4))
 
 
 def _row(item: ItemStatistics) -> tuple[str, ...]:

@@ -184,8 +184,8 @@ def _not_found(refusal: NotFound) -> str:
     match what:
         case "level" | "kind":
             return f"There is no {what if what == 'level' else 'kind of question'} {name}. Choose {similar}."
-        case "topic" if refusal.similar:
-            return f"There is no topic {name} here. Did you mean {similar}?"
+        case "topic" | "bank" if refusal.similar:
+            return f"There is no {what} {name} here. Did you mean {similar}?"
         case "waiting question":
             waits = f"question {name} is waiting for approval" if name else "question is waiting for approval"
             return f"No {waits} in your own banks. `/quiz-admin bank list` shows how many wait in each."

@@ -22,7 +22,8 @@ from bot.core.actions import (
     ref_with_filter,
 )
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text
-from bot.core.markup import escape
+from bot.core.markup import escape, parse
+from bot.core.markup.tree import Paragraph
 from bot.core.text.code_results import case_words, cause_words, gpu_words
 from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (
@@ -69,7 +70,7 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
             continue
         mine = " (your choice)" if option.id in chosen else ""
         said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
-        blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said, authored=True))
+        blocks.append(Text(_with_reason(said, option.reason) if option.reason else said, authored=True))
     if not key.options and key.answer:
         blocks.append(Text("**The document's answer:**" if key.quoted else "**The answer:**"))
         as_code = key.question.kind in ("value", "output", "code")
@@ -82,6 +83,18 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
         points = "\n".join(f"- {point}" for point in key.key_points)
         blocks.append(Text(f"**{head}**\n\n{points}", authored=True))
     return tuple(blocks)
+
+
+def _with_reason(said: str, reason: str) -> str:
+    """Puts the reason right below its option: with as much room as between two options, it belonged to neither.
+
+    A program, list or table needs a blank line before it.
+    """
+    together = f"{said}  \n{reason}"
+    option, below, blocks = parse(said).blocks, parse(reason).blocks, parse(together).blocks
+    joint = (*option[-1:], *below[:1], *blocks[len(option) - 1 : len(option)])
+    fits = len(blocks) == len(option) + len(below) - 1 and all(isinstance(one, Paragraph) for one in joint)
+    return together if fits else f"{said}\n\n{reason}"
 
 
 def right_first(key: AnswerKey) -> list[OptionKey]:

@@ -212,6 +212,19 @@ async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel
     assert [line.action for line in await daily.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
 
 
+@pytest.mark.parametrize(
+    ("name", "similar"),
+    [("own.md", ("own",)), ("OWN", ("own",)), ("owm", ("own",)), ("Own.MD", ("own",)), ("poems", ())],
+)
+async def test_a_bank_that_does_not_exist_is_answered_with_the_one_that_was_meant(
+    daily: DailyChannel, boss: Who, name: str, similar: tuple[str, ...]
+) -> None:
+    await daily.client.bank_import(boss, "e1", "own.md", DOCUMENT, True)
+    with pytest.raises(ServiceRefused) as refused:
+        await daily.client.bank_log(boss, name)
+    assert refused.value.refusal == NotFound(what="bank", name=name, similar=similar)
+
+
 TABLE = "Aufgabe;Richtig\nWas ist 1 + 1;2\nWas ist 2 + 2;4\n"
 COLUMNS = "prompt: Aufgabe\nkey: Richtig"
 

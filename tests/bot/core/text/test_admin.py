@@ -20,7 +20,7 @@ from service.wire import (
     WaitingAnswers,
 )
 from tests.bot.core.text.instants import read_aloud
-from tests.bot.samples import CHOICE, IMPORTED, LOG
+from tests.bot.samples import CHOICE, IMPORTED, LOG, STATISTICS
 
 
 def text_of(view: ImportView) -> str:
@@ -86,6 +86,14 @@ def test_one_is_not_counted_as_several() -> None:
     assert "2 of them are choices" in text_of(two) and "2 of those wait for" in text_of(two)
     assert item_statistics.more_words(ItemList(finding="hard", items=(), more=1)) == "1 more is like this."
     assert review_pages.more_answers(WaitingAnswers(answers=(), total=1)) == "1 more comes once these have a credit."
+
+
+def test_each_list_of_the_item_statistics_is_named_once() -> None:
+    card = item_statistics.bank_card(STATISTICS)
+    shown = [block.markdown if isinstance(block, Text) else block.caption for block in card.blocks
+             if isinstance(block, Text | Table)]  # fmt: skip
+    for found in STATISTICS.lists:
+        assert " ".join(shown).count(item_statistics.HEADS[found.finding]) == (1 if found.items else 0)
 
 
 def test_an_undo_says_what_went_back_and_that_it_can_be_undone() -> None:

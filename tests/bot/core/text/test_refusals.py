@@ -156,6 +156,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "There is no bank `torchs` here. `/quiz-admin bank list` shows all of them.",
     ),
     (
+        NotFound(what="bank", name="mine.md", similar=("mine",)),
+        "Not found",
+        "There is no bank `mine.md` here. Did you mean `mine`?",
+    ),
+    (
         NotFound(what="member", name="Ada"),
         "Not found",
         "There is no member `Ada` here. Type the name as the board shows it.",
