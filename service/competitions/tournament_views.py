@@ -49,7 +49,9 @@ async def build_view(
 ) -> TournamentView:
     """Returns a tournament as a member sees it, or without `reader` as a channel does."""
     teams = await rows.list_teams(session, tournament.id)
-    players = [p for p in await rows.list_players(session, tournament.id) if p.row.until_day is None]
+    everyone = await rows.list_players(session, tournament.id)
+    players = [player for player in everyone if player.row.until_day is None]
+    left = [player for player in everyone if player.row.until_day is not None]
     days, scores = await rows.list_days(session, tournament.id), await rows.list_scores(session, tournament.id)
     pairs = await rows.list_pairs(session, tournament.id)
     today = _day_played_now(tournament, days, now)
@@ -72,6 +74,7 @@ async def build_view(
             "days": tournament.days,
             "best": None if tournament.state in ("joining", "cancelled") else tournament.best,
             "late": tournament.late,
+            "day_left": day_is_left(tournament, now) or any(player.member.id == reader for player in left),
             "zone": tournament.zone,
             "starts_at": tournament.starts_at,
             "joined": len(players),
@@ -107,11 +110,21 @@ def current_day(tournament: Tournament, days: Sequence[TournamentDay]) -> date |
     return following if following < tournament.first_day + timedelta(days=tournament.days) else None
 
 
+def local_day(tournament: Tournament, now: datetime) -> date:
+    """Returns the day that it is in the tournament's zone."""
+    return now.astimezone(get_zone(tournament.zone)).date()
+
+
+def day_is_left(tournament: Tournament, now: datetime) -> bool:
+    """Returns whether a day is left that counts for a member who joins now: they count from the next day on."""
+    return local_day(tournament, now) + timedelta(days=1) < tournament.first_day + timedelta(days=tournament.days)
+
+
 def _day_played_now(tournament: Tournament, days: Sequence[TournamentDay], now: datetime) -> date | None:
     if tournament.state != "running":
         return None
     day = current_day(tournament, days)
-    return day if day is not None and day <= now.astimezone(get_zone(tournament.zone)).date() else None
+    return day if day is not None and day <= local_day(tournament, now) else None
 
 
 def _rank(

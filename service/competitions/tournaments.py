@@ -19,7 +19,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.competitions.tournament_views import build_view, current_day
+from service.competitions.tournament_views import build_view, current_day, day_is_left, local_day
 from service.domain.calendar import get_zone, slot_instant, start_of_day
 from service.domain.tournaments import (
     RECENT_DAYS,
@@ -69,7 +69,7 @@ async def plan(session: AsyncSession, caller: Caller, wanted: TournamentPlan, no
     if caller.channel_id is None:
         raise Refused(ChannelNeeded())
     schedules = await _find_schedules(session, caller, wanted.schedules)
-    zone = ScheduleSpec.from_stored(schedules[0].spec).zone
+    zone = _first_zone([ScheduleSpec.from_stored(schedule.spec).zone for schedule in schedules], now)
     today = now.astimezone(get_zone(zone)).date()
     first_day = wanted.first_day or today + timedelta(days=7 - today.weekday())
     if not today < first_day <= today + MOST_AHEAD:
@@ -155,8 +155,8 @@ async def join(session: AsyncSession, caller: Caller, wanted: int, now: datetime
     player = await rows.get_member(session, tournament.id, caller.member_id)
     if player is not None and player.until_day is None:
         return tournament.id
-    tomorrow = _local_day(tournament, now) + timedelta(days=1)
-    is_over = player is None and tomorrow >= tournament.first_day + timedelta(days=tournament.days)
+    tomorrow = local_day(tournament, now) + timedelta(days=1)
+    is_over = player is None and not day_is_left(tournament, now)
     team = await _late_team(session, tournament, caller) if tournament.late and not is_over else None
     if team is None:
         raise Refused(TournamentRefused(why="closed"))
@@ -218,6 +218,11 @@ async def _find_schedules(session: AsyncSession, caller: Caller, wanted: Sequenc
     return found
 
 
+def _first_zone(zones: Sequence[str], now: datetime) -> str:
+    """Returns the zone in which a day begins first, so that no question of the first day comes before the start."""
+    return min(zones, key=lambda zone: start_of_day(zone, now.date()))
+
+
 async def _lock_live(session: AsyncSession, caller: Caller) -> Tournament:
     tournament = await rows.lock_live(session, caller.workspace_id)
     if tournament is None:
@@ -236,10 +241,6 @@ async def _late_team(session: AsyncSession, tournament: Tournament, caller: Call
 def _sizes(teams: Sequence[TournamentTeam], players: Sequence[Player]) -> dict[int, int]:
     active = [player.row.team_id for player in players if player.row.until_day is None]
     return {team.id: active.count(team.id) for team in teams}
-
-
-def _local_day(tournament: Tournament, now: datetime) -> date:
-    return now.astimezone(get_zone(tournament.zone)).date()
 
 
 # What the leader does

@@ -413,6 +413,8 @@ class TournamentView(Model):
     best: int | None = None
     """Members of each team that count on a day; None before the start."""
     late: bool
+    day_left: bool = True
+    """Whether a day is left that would count for a reader who joins now."""
     zone: str
     starts_at: datetime
     joined: int

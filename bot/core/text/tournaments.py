@@ -264,7 +264,7 @@ def _buttons(view: TournamentView) -> tuple[Button, ...]:
     join = Button("Join", encode(JoinTournament(str(view.id))), "primary")
     if view.takes_part and view.state in ("joining", "running"):
         return (_SHOW, Button("Leave", encode(LeaveTournament())))
-    can_join = view.state == "joining" or (view.state == "running" and view.late)
+    can_join = view.state == "joining" or (view.state == "running" and view.late and view.day_left)
     return (join, _SHOW) if can_join else (_SHOW,)
 
 

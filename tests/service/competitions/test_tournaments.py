@@ -450,9 +450,40 @@ async def test_nobody_joins_when_no_day_is_left_to_count(scene: TournamentScene)
     await scene.begins()
     with refused(TournamentRefused(why="closed")):
         await scene.joins("Cy")
+    assert not (await scene.view("Cy")).day_left
     await scene.daily.client.tournament_leave(scene.daily.who("Bob"), scene.event())
+    assert (await scene.view("Bob")).day_left
     await scene.joins("Bob")
     assert (await scene.view()).joined == 2, "who takes part can come back: the last day is theirs"
+
+
+async def test_the_day_before_the_last_one_is_early_enough_to_join(scene: TournamentScene) -> None:
+    await scene.plans(days=2)
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    assert (await scene.view("Cy")).day_left
+    await scene.plays({})
+    scene.clock.now = scene.clock.now.replace(hour=7) + timedelta(days=1)
+    await scene.ticks()
+    assert not (await scene.view("Cy")).day_left
+
+
+async def test_in_several_time_zones_it_begins_where_the_first_day_begins_first(
+    scene: TournamentScene, clock: Clock
+) -> None:
+    boss = scene.daily.who("Boss", admin=True)
+    for zone in ("America/New_York", "Asia/Tokyo"):
+        spec = SPEC.model_copy(update={"zone": zone})
+        await scene.daily.client.schedule_add(boss, scene.event(), Where(channel=zone, name=zone), spec)
+    schedules = tuple(one.id for one in await scene.daily.client.schedule_list(boss))
+    view = await scene.plans(schedules=schedules)
+    assert view.zone == "Asia/Tokyo"
+    assert view.starts_at.isoformat() == "2026-03-02T15:00:00+00:00", "no question of Tuesday comes before the start"
+    await scene.joins("Ada", "Bob")
+    clock.now = view.starts_at
+    assert [post.event for post in await scene.told() if post.event == "started"], "each channel is told"
+    clock.now = view.starts_at + timedelta(hours=23)
+    assert (await scene.view()).results == (), "Tuesday lasts until its rounds are closed everywhere"
 
 
 async def test_a_late_joiner_goes_to_the_team_that_members_have_left(scene: TournamentScene) -> None:

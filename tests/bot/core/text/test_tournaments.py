@@ -92,6 +92,10 @@ def test_only_who_can_join_is_offered_to() -> None:
     assert labels["tournament running"] == ["See the tournament", "Leave"]
     closed = RUNNING.model_copy(update={"takes_part": False, "late": False})
     assert [b.label for b in tournaments.left_card(closed).buttons] == []
+    running = RUNNING.model_copy(update={"takes_part": False})
+    assert [b.label for b in tournaments.tournament_card(running, AT).buttons] == ["Join", "See the tournament"]
+    last_day = running.model_copy(update={"day_left": False})
+    assert [b.label for b in tournaments.tournament_card(last_day, AT).buttons] == ["See the tournament"]
 
 
 def test_a_captain_is_asked_to_pick_only_while_somebody_is_left() -> None:
