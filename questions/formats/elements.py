@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from questions.formats import moodle
 from questions.formats.data import records
 from questions.formats.data.field_names import FLAGS, WRONG_FLAGS, spelled
+from questions.formats.data.roles import role_of
 from questions.formats.draft import ImportDraft
 from questions.formats.markdown import markdown_converter
 from questions.formats.xml import INLINE, BrokenXml, RefusedXml, XmlElement, parse_xml
@@ -120,7 +121,7 @@ def _first_of_row(children: list[XmlElement]) -> int | None:
     """Returns the index of the first of several elements that ask and have what answers them beside them, up to the
     next: `<q>…</q><a>…</a><q>…</q><a>…</a>`. None if there are no such."""
     times = Counter(child.name for child in children)
-    asks = next((name for name in times if times[name] > 1 and records.role_of(_local(name)) == "question"), "")
+    asks = next((name for name in times if times[name] > 1 and role_of(_local(name)) == "question"), "")
     asking = [at for at, one in enumerate(children) if asks and one.name == asks]
     alone = all(step > 1 for step in (two - one for one, two in pairwise([*asking, len(children)])))
     texts = not any(child.children and not _holds_html(child) for child in children)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from questions.fences import fence_after, fence_in
 from questions.formats.data import records
+from questions.formats.data.roles import role_of
 from questions.formats.draft import ImportDraft
 from questions.formats.tables.option_cells import parts_of
 from questions.wording.stems import ends_asking
@@ -70,10 +71,9 @@ def _found(source: Source) -> list[tuple[dict[str, Any], range]]:
 def _tags(text: str) -> Iterator[tuple[dict[str, Any], range]]:
     for tag in _TAG.finditer(text):
         fields = {
-            one["name"]: _value(one["value"], records.role_of(one["name"]))
-            for one in _ATTRIBUTE.finditer(tag["attributes"])
+            one["name"]: _value(one["value"], role_of(one["name"])) for one in _ATTRIBUTE.finditer(tag["attributes"])
         }
-        roles = {records.role_of(name) for name in fields}
+        roles = {role_of(name) for name in fields}
         if "question" in roles and roles & {"options", "option", "correct", "index"}:
             first = text.count("\n", 0, tag.start()) + 1
             yield fields, range(first, first + tag[0].count("\n") + 1)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from questions.document import Draft
 from questions.formats.data.loading import load_data
-from questions.formats.data.records import NAME, holds_records, read_data, role_of
+from questions.formats.data.records import NAME, holds_records, read_data
+from questions.formats.data.roles import role_of
 from questions.formats.draft import ImportDraft
 from questions.source import Source
 from questions.wording.stems import ends_asking

@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING, Any
 from questions.blocks import plain
 from questions.formats.data.field_names import (
     ASKING,
-    FIELD_NAMES,
     FLAGS,
     OPTION_TEXT,
     ROLE_OF,
     WRONG_FLAGS,
-    names_index,
-    names_wrong,
-    option_name,
     option_places,
     spelled,
 )
@@ -33,6 +29,7 @@ from questions.formats.data.keys import (
     with_named_key,
     with_number_keys,
 )
+from questions.formats.data.languages import LANGUAGE, in_english, in_one_language
 from questions.formats.data.loading import MOST_VALUES, load, load_data, name_error, name_slips
 from questions.formats.data.nested import (
     as_cards,
@@ -57,6 +54,7 @@ from questions.formats.data.places import places_of
 from questions.formats.data.published import of_published
 from questions.formats.data.questions import add_record
 from questions.formats.data.rich_text import joined_parts
+from questions.formats.data.roles import DATA_ROLES, by_roles, place_of, role_among, role_of
 from questions.formats.data.shapes import (
     asking_names,
     flags_beside,
@@ -134,7 +132,7 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
     found = with_number_keys(with_named_key(draft, with_fitting_labels(found)))
     found = _with_completing(draft, found)
     base = base_of(found)
-    left_out = sorted(name for name in found[0].unknown if _LANGUAGE.search(name))
+    left_out = sorted(name for name in found[0].unknown if LANGUAGE.search(name))
     if left_out:
         shown = ", ".join(f"`{name[:40]}`" for name in left_out[:10])
         cure = "import a file in each language for a bank in each"
@@ -162,9 +160,9 @@ def _found(data: Any) -> tuple[list[Record], InferredFields | None]:
     data = with_named_notes(data)
     found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
     inferred = None
-    if not found and (name := asking_field(data, _ROLE_OF, _offers)):
+    if not found and (name := asking_field(data, DATA_ROLES, _offers)):
         found = [record for records in _lists(renamed(data, name), 0, [MOST_VALUES]) for record in records]
-    if not found and (inferred := infer_fields(data, _ROLE_OF)):
+    if not found and (inferred := infer_fields(data, DATA_ROLES)):
         for name, called in inferred.names.items():
             data = renamed(data, spelled(name), called)
         found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
@@ -189,7 +187,7 @@ def _answered_by_why(record: Record) -> Record:
 
 def _name_no_questions(draft: ImportDraft, data: Any) -> None:
     """Adds a finding that nothing was read; where records have fields with unknown names, what these hold."""
-    if fields := describe_fields(data, _ROLE_OF):
+    if fields := describe_fields(data, DATA_ROLES):
         draft.add("Q601", fields.message, fields.cure, (1, 1), severity="error", note=fields.note)
     else:
         cure = "give each question a field `question`, and `options` or `answer`"
@@ -266,7 +264,7 @@ def _holds_context(name: object, *, inside: bool) -> bool:
     """Returns whether a field has the text that the questions beside it are about. The `context` of a whole document,
     not `inside` it, may say what the quiz is for."""
     called = spelled(name)
-    return _role(called, {}) == "context" and (inside or called not in ("context", "scenario"))
+    return role_among(called, {}) == "context" and (inside or called not in ("context", "scenario"))
 
 
 def _with_context(record: Record, context: Any) -> Record:
@@ -288,7 +286,7 @@ def _alone(value: dict[Any, Any], *, inside: bool) -> Record | None:
 
 def _rows_of(value: dict[Any, Any]) -> Any:
     """Returns the records of a mapping whose fields are columns, questions or numbers; empty or None for others."""
-    columns = rows_of_columns(value, {name: _role(spelled(name), {}) for name in value})
+    columns = rows_of_columns(value, {name: role_among(spelled(name), {}) for name in value})
     return columns or asking_names(value) or entries_by_number(value)
 
 
@@ -339,7 +337,7 @@ def _by_place(value: Any) -> dict[str, Any]:
     """Returns a question that is a list (its text, the texts of its options, numbers of the right ones) as a mapping;
     an empty one for any other value."""
     if isinstance(value, list) and (merged := one_field_each(value)):
-        return merged if any(_ROLE_OF.get(spelled(name)) == "question" for name in merged) else {}
+        return merged if any(DATA_ROLES.get(spelled(name)) == "question" for name in merged) else {}
     match value:
         case [str(asked), [str(), str(), *_] as options, *rest] if all(isinstance(one, str) for one in options):
             numbers = rest[0] if rest and isinstance(rest[0], int | list) else []
@@ -356,12 +354,12 @@ def _by_place(value: Any) -> dict[str, Any]:
 
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
-    fields = unnested(by_initials(of_published(of_conversation(of_task(_in_one_language(data))))), _ROLE_OF)
-    values, unknown, others = _by_roles(fields)
+    fields = unnested(by_initials(of_published(of_conversation(of_task(in_one_language(data))))), DATA_ROLES)
+    values, unknown, others = by_roles(fields)
     if isinstance(values.get("question"), dict):
         inner = values["question"]
         named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
-        values["question"] = named or _in_english(inner)
+        values["question"] = named or in_english(inner)
         unknown |= {f"question {spelled(name)}": text for name, text in inner.items() if text != values["question"]}
     if isinstance(values.get("question"), list) and (parts := joined_parts(values["question"])):
         values["question"] = parts
@@ -435,35 +433,6 @@ def _described(values: dict[str, Any], described: object) -> bool:
     return marked or bool(values.get("options") and {"correct", "index"} & values.keys())
 
 
-def _by_roles(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], list[tuple[str, Any]]]:
-    """Returns the value of each role, and under `_role` the name of its field; the fields without a role; and the
-    other keys."""
-    lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
-    values: dict[str, Any] = {}
-    unknown: dict[str, Any] = {}
-    others: list[tuple[str, Any]] = []
-    for name, value in fields.items():
-        role = _role(name, lists)
-        if not role:
-            unknown[name] = value
-        elif _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
-            if role == "correct" and role in values:
-                others.append((values[f"_{role}"], values[role]))
-            values[role], values[f"_{role}"] = value, name
-        elif role == "correct":
-            others.append((name, value))
-    # The options may be in a field that is called an answer.
-    unknown |= {name: value for name, value in others if isinstance(value, list)}
-    wrong = sorted((one for one in unknown if one[-1:].isdecimal() and names_wrong(one)), key=_number_in)
-    if wrong and "wrong" not in values:
-        values["wrong"] = [text for name in wrong if (text := unknown.pop(name)) not in (None, "")]
-    return values, unknown, others
-
-
-def _number_in(name: str) -> int:
-    return int(re.sub(r"\D", "", name) or 0)
-
-
 _CHOSEN = re.compile(r"\b(?:selected|chosen|visible|hidden|shown|your|user|student|checked|disabled)\b")
 """Words in the name of a field that says something else of each option than whether it is right."""
 
@@ -494,37 +463,10 @@ def _is_nothing(option: Any) -> bool:
     return option is None or (isinstance(option, dict) and option.get("text", 0) is None)
 
 
-_LANGUAGE = re.compile(
-    r" (?:english|german|french|spanish|portuguese|italian|russian|chinese|japanese|korean|hindi|arabic|turkish|polish"
-    r"|dutch|en|de|fr|es|pt|it|ru|zh|ja|ko|hi|ar|tr|pl|nl|uk|cs)$"
-)
-
-
-def _in_one_language(data: dict[Any, Any]) -> dict[str, Any]:
-    """Returns the fields by their names. Where a question is there in several languages, such as `qHindi` and
-    `qEnglish`, the names of one of them lose the language: English, or the first by the alphabet."""
-    fields = {spelled(key): value for key, value in data.items()}
-    found = {name: language[0] for name in fields if (language := _LANGUAGE.search(name))}
-    asking = {end for name, end in found.items() if ROLE_OF.get(name.removesuffix(end)) == "question"}
-    if not asking:
-        return fields
-    chosen = min(asking, key=lambda end: (end not in (" english", " en"), end))
-    ours = {name.removesuffix(end): fields[name] for name, end in found.items() if end == chosen}
-    return {**ours, **{name: value for name, value in fields.items() if found.get(name) != chosen and name not in ours}}
-
-
-def _in_english(texts: dict[Any, Any]) -> Any:
-    """Returns the text of a question that is there in several languages, `{en: …, ru: …}`: in English, or the first."""
-    if not all(isinstance(name, str) and _LANGUAGE.search(f" {spelled(name)}") for name in texts):
-        return ""
-    english = (text for name, text in texts.items() if spelled(name) in ("en", "english"))
-    return next(english, next(iter(texts.values()), ""))
-
-
 def _by_names(unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
     """Returns the options of fields whose names differ by a letter or number: `option_a`, `option_b`."""
     texts = [name for name, value in unknown.items() if isinstance(value, str | int | float) and str(value).strip()]
-    places = {name: at for name in texts if (at := _place_of(name)) is not None}
+    places = {name: at for name in texts if (at := place_of(name)) is not None}
     if len(places) < _FEWEST_OPTIONS:
         places = {texts[at]: place for at, place in option_places(texts).items()}
     if len(places) < _FEWEST_OPTIONS:
@@ -533,13 +475,6 @@ def _by_names(unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]
     numbers = tuple(found[0] if (found := re.search(r"\d+$", name)) else "" for name in names)
     letters = tuple("abcdefghijklmnopqrstuvwxyz"[places[name]] for name in names)
     return tuple(unknown[name] for name in names), numbers if all(numbers) else letters
-
-
-def _place_of(name: str) -> int | None:
-    if re.fullmatch("[a-h]|[1-8]", name):
-        return ord(name) - ord("a") if name.isalpha() else int(name) - 1
-    found = option_name(name)
-    return found[1] if found and found[0] == "option" and found[1] < _MOST_OPTIONS else None
 
 
 def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
@@ -566,36 +501,3 @@ def _are_wrong(values: dict[str, Any], options: tuple[Any, ...]) -> bool:
     right = right_texts(said) if isinstance(said, list | str) else []
     worded = right and not any(LETTER.fullmatch(one) or one.isdecimal() for one in right)
     return bool(worded) and not any(plain(one).casefold() in texts for one in right)
-
-
-def _role(name: str, lists: dict[str, Any]) -> str:
-    """Returns the role of a field; `answers` beside `options` or `alternatives` holds the right ones."""
-    if len(lists) > 1 and name in ("answers", "alternatives"):
-        offered = next((value for other, value in lists.items() if other != name), None)
-        if name == "answers":
-            return "right" if isinstance(offered, list | dict) else "options"
-        if isinstance(lists.get("answers"), list) and len(lists) == 2 and not _overlap(offered, lists[name]):
-            return "wrong"
-    return _ROLE_OF.get(name, "index" if names_index(name) else "")
-
-
-_NAMES = {**FIELD_NAMES, "correct": (*FIELD_NAMES["correct"], *FIELD_NAMES["answer"])}
-_ROLE_OF = {**ROLE_OF, **dict.fromkeys(FIELD_NAMES["answer"], "correct")}
-"""The role of a field; in data, an answer names an option where there are some."""
-
-
-def role_of(name: str) -> str:
-    """Returns the role that a field has by its name; empty if the name is unknown."""
-    shown = spelled(name)
-    return "option" if _place_of(shown) is not None else _ROLE_OF.get(shown, "")
-
-
-def _overlap(one: Any, two: Any) -> bool:
-    """Returns whether two lists share a text."""
-    texts = [{option_text(option) for option in value} if isinstance(value, list) else set() for value in (one, two)]
-    return bool(texts[0] & texts[1])
-
-
-def _rank(role: str, name: str) -> int:
-    words = _NAMES.get(role, ())
-    return words.index(name) if name in words else len(words) + (not name)

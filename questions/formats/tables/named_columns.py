@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from questions.formats.data import records
 from questions.formats.data.loading import MOST_VALUES, load, name_slips
+from questions.formats.data.roles import role_of
 from questions.formats.draft import ImportDraft
 from questions.formats.tables import table
 from questions.formats.tables.column_names import Column, columns
@@ -165,7 +166,7 @@ def _renamed(data: Any, recipe: Recipe, asked: str, depth: int = 0) -> Any:
     lost = {role for part, _ in recipe.columns for role in _REPLACED.get(part, (part,))}
     used = {name_key(name) for _, names in recipe.columns for name in names}
     for name, key in keys.items():
-        if name not in used and records.role_of(name) not in lost:
+        if name not in used and role_of(name) not in lost:
             made.setdefault(key, data[key])
     # A record that only asks is a question without an answer.
     made.setdefault(_FIELDS["key"], made.get(_FIELDS["answer"], ""))

@@ -17,7 +17,7 @@ from questions.formats.data.field_names import (
     option_places,
     spelled,
 )
-from questions.formats.data.records import role_of
+from questions.formats.data.roles import role_of
 
 ROLES = {
     "question": "question prompt pregunta frage domanda вопрос soru câu_hỏi प्रश्न سؤال 题目 질문 questionText",
