@@ -73,6 +73,7 @@ def columns(names: Sequence[str]) -> list[Column]:
     for at, place in option_places(shown).items():
         if not found[at].role:
             found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
+    found = _with_weights(shown, found)
     flags = {at: said for at, name in enumerate(shown) if (said := flag_place(name)) is not None and not found[at].role}
     if len(flags) > 1 and set(flags.values()) <= {column.place for column in found if column.role == "option"}:
         found = [Column("flag", flags[at]) if at in flags else column for at, column in enumerate(found)]
@@ -97,6 +98,22 @@ def _with_repeated_options(names: list[str], roles: list[Column]) -> list[Column
     if len({names[at] for at in same}) != 1:
         return roles
     return [Column("option", same.index(at)) if at in same else column for at, column in enumerate(roles)]
+
+
+_WEIGHTS = ("fraction", "weight", "points", "score", "grade", "percent", "correct", "is correct", "right", "true")
+
+
+def _with_weights(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; where a column of the same name, such as `fraction`, stands right behind each column of an
+    option, it says which are right."""
+    behind = {at + 1: one.place for at, one in enumerate(roles) if one.role == "option"}
+    called = {names[at] for at in behind if at < len(names)}
+    if len(behind) < _FEWEST_WEIGHED or len(called) != 1 or not called <= {*_WEIGHTS}:
+        return roles
+    return [Column("flag", behind[at]) if at in behind else one for at, one in enumerate(roles)]
+
+
+_FEWEST_WEIGHED = 2
 
 
 def _place(name: str) -> int:

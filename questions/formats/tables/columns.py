@@ -82,6 +82,9 @@ def infer_columns(lines: Sequence[str]) -> InferredTable | None:
     """Returns the columns of a table without a header; None if no column is a question."""
     for delimiter in _DELIMITERS:
         rows = _rows(lines, delimiter)
+        if max(map(len, rows), default=0) > _CARD:
+            # Templates number the rows that nobody filled in.
+            rows = [row for row in rows if not "".join(row).isdecimal()] or rows
         width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         if 1 < width <= _MOST_COLUMNS and count >= len(rows) * _REGULAR:
             alike = [row for row in rows if len(row) == width]
@@ -96,8 +99,9 @@ _FEWEST_CARDS = 5
 """Fewest rows of two texts that are cards although no front asks."""
 
 
-def infer_cards(lines: Sequence[str]) -> InferredTable | None:
-    """Returns the columns of a table whose rows are fronts and backs, with different fronts; None for other tables."""
+def infer_cards(lines: Sequence[str], fewest: int = _FEWEST_CARDS) -> InferredTable | None:
+    """Returns the columns of a table whose rows are fronts and backs, with different fronts; None for other tables,
+    and for one of fewer rows than `fewest`."""
     for delimiter in _DELIMITERS:
         rows = [row for line in lines[:_MOST_ROWS] for row in _rows([line], delimiter)]
         # Exports end each row with an empty cell for tags.
@@ -106,7 +110,7 @@ def infer_cards(lines: Sequence[str]) -> InferredTable | None:
         pairs = sum(len(row) == 2 for row in rows)
         # A back may have the delimiter in it, behind a front that asks.
         cards = [row for row in rows if len(row) == 2 or (len(row) > 2 and reads_as_question(row[0]))]
-        if pairs < _FEWEST_CARDS or pairs * 2 < len(rows) or len(cards) < len(rows) * _REGULAR:
+        if pairs < fewest or pairs * 2 < len(rows) or len(cards) < len(rows) * _REGULAR:
             continue
         fronts, backs = [row[0] for row in cards], [row[1] for row in cards]
         ascends = _ascends([tuple(fronts), tuple(backs)], 0, 1)
@@ -169,6 +173,8 @@ def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[_Role, ...]:
     if asks is None:
         return ()
     others = [index for index in filled if index != asks]
+    if len(others) > _FEWEST_OPTIONS:
+        others = [index for index in others if not _counts_rows(columns[index])]
     found = _answering_roles(columns, asks, others)
     if not found:
         return ()
@@ -213,6 +219,13 @@ def _ascends(columns: Sequence[Sequence[str]], asks: int, at: int) -> bool:
         return False
     steps = [below >= above for above, below in pairwise(map(int, cells))]
     return sum(steps) >= len(steps) * _REGULAR and not any(map(_SUM.fullmatch, columns[asks]))
+
+
+def _counts_rows(cells: Sequence[str]) -> bool:
+    """Returns whether a column has the numbers of rows: each is the one after that above."""
+    if len(cells) < _FEWEST_ASCENDING or not all(map(str.isdecimal, cells)):
+        return False
+    return all(below == above + 1 for above, below in pairwise(map(int, cells)))
 
 
 def _counts(columns: Sequence[Sequence[str]], asks: int, at: int) -> bool:

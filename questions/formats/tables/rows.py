@@ -236,9 +236,29 @@ def _flagged(row: Row) -> set[int] | None:
     truths = {place: truth_of(_AS_WORD.get(text, text)) for place, text in said.items()}
     if None not in truths.values():
         return {place for place, right in truths.items() if right}
+    if (weighed := _weighed(said)) is not None:
+        return weighed
     places = {plain(text).casefold(): place for place, text in options_in_row(row)}
     named = [places.get(plain(text).casefold()) for text in said.values() if text]
     return None if None in named else {place for place in named if place is not None}
+
+
+_PERCENT = re.compile(r"-?\d{1,3}(?:\.\d+)?")
+_FULL = 99.0
+
+
+def _weighed(said: dict[int, str]) -> set[int] | None:
+    """Returns the places of the options with all of 100 percent, or that make up 100 percent together; None for other
+    values."""
+    weights = {place: float(text) if _PERCENT.fullmatch(text) else None for place, text in said.items() if text}
+    some = [weight for weight in weights.values() if weight is not None]
+    if len(some) < len(weights) or not some:
+        return None
+    most, whole = max(some), sum(weight for weight in some if weight > 0)
+    if most < _FULL and not _FULL <= whole <= 101:
+        return None
+    least = _FULL if most >= _FULL else 0.01
+    return {place for place, weight in weights.items() if weight is not None and weight >= least}
 
 
 _AS_WORD = {"1": "true", "0": "false", "": "false", "1.0": "true", "0.0": "false", "-": "false"}

@@ -53,6 +53,8 @@ _FEWEST_SAME = 5
 """Fewest rows in which an answer can be a placeholder."""
 _FEWEST_CARDS = 3
 """Fewest lines without a header that are cards."""
+_CARDS_ALONE = 5
+"""Fewest lines without a header that are cards although nothing says so."""
 _FEWEST_CHOICES = 5
 """Fewest lines without a header that are questions with options and a key."""
 _NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
@@ -109,7 +111,21 @@ def _holds_cards(source: Source) -> bool:
         more = sum(asks and len(cells) > _CARD for cells, asks in zip(rows, asking, strict=True)) if mark != "|" else 0
         if (pairs + more) * 10 >= len(filled) * 9 and pairs >= more and sum(asking) * 2 >= len(filled):
             return True
-    return infer_tagged_cards(filled) is not None
+    return infer_tagged_cards(filled) is not None or _are_named_cards(source)
+
+
+_CARDS = re.compile(
+    r"\b(?:anki|flash ?cards?|cards?|decks?|karteikarten|glossar(?:y|ies|io)?|vocab(?:ulary)?)\b", re.IGNORECASE
+)
+"""Names of documents that hold cards."""
+
+
+def _are_named_cards(source: Source) -> bool:
+    """Returns whether the name of a document says that it holds cards, and each line is a front and a back with a tab
+    between them."""
+    lines = [line for line in source.lines if line.strip()]
+    named = _CARDS.search(re.sub(r"[\W_]+", " ", PurePath(source.name).stem)) is not None
+    return named and len(lines) >= _FEWEST_CARDS and all(line.strip().count("\t") == 1 for line in lines)
 
 
 def read(source: Source) -> ImportDraft:
@@ -232,9 +248,14 @@ def add_rows(
             text = cell.strip("\n")
             # An option may be a tag itself, such as `<h1>`.
             row.put(column, from_tagged(text) if column.role in ("question", "why") else text)
-        if row.cells or any(row.options.values()):
+        if row.cells.keys() - {"id", "number"} or any(row.options.values()):
             # Templates number the rows that nobody filled in.
             read.append(row)
+    numbers = [number for row in read if (number := row.cells.get("id", "").strip())]
+    if len(set(numbers)) < len(numbers) and all(map(str.isdecimal, numbers)):
+        # Tables that were put together count from 1 each.
+        for row in read:
+            row.cells.pop("id", None)
     read = with_accepted(with_flags(draft, read))
     for row, text in zip(read, without_numbers([row.cells.get("question", "") for row in read]), strict=True):
         row.cells |= {"question": text} if text else {}
@@ -321,7 +342,8 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
                 cure = f"if this is wrong, add a header with {_NEEDED}"
                 draft.add("Q613", message, cure, (first, first), severity="note")
             return read_rows(draft, delimiter, first, lambda _: _with_explanation(found))
-        table = infer_cards(draft.source.lines[first - 1 :])
+        fewest = _FEWEST_CARDS if _are_named_cards(draft.source) else _CARDS_ALONE
+        table = infer_cards(draft.source.lines[first - 1 :], fewest)
         named = []
         roles = [Column(role, place) for role, place in table.roles] if table else []
     if table is None:
