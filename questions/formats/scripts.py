@@ -20,7 +20,7 @@ from questions.formats.draft import ImportDraft
 from questions.formats.pages.reader import read_page
 from questions.formats.php_data import php_literals
 from questions.formats.python_data import python_literals
-from questions.formats.sql_data import Rows, seems_sql, sql_rows
+from questions.formats.sql_data import Rows, seems_sql, sql_rows, unnamed_rows
 from questions.formats.tables import table
 from questions.source import Source
 from questions.wording.stems import ends_asking
@@ -38,6 +38,8 @@ _PROGRAM = re.compile(
     r"|(?:window\.)?[\w$]+[ ]?=)\s*[\[{]"
 )
 """The start of a list or mapping that a program assigns."""
+_WITHIN = re.compile(r"(?m)^[ \t]+(?:const|let|var)\s+[\w$]+(?:[ ]?:[^=\n]{1,80})?[ ]?=\s*\[\s*\{")
+"""The start of a list of records that a function of a program assigns."""
 _BEFORE = 4_000
 """Characters within which a program begins with its data."""
 _TOKEN = re.compile(
@@ -124,6 +126,9 @@ def _in_text(source: Source) -> _Inner | None:
     None if it has none or several."""
     suffix = PurePath(source.name).suffix.lower()
     text = "\n".join(source.lines)
+    if suffix in _SQL and len(text) <= _MOST_READ and (rows := unnamed_rows(text)):
+        inner = Source(f"{PurePath(source.name).stem}.csv", rows)
+        return _Inner(inner, table) if table.sniff(inner) else None
     if suffix not in _PROGRAMS or len(text) > _MOST_READ:
         return None
     found: list[tuple[re.Match[str], str, ModuleType]] = []
@@ -145,13 +150,14 @@ def _in_text(source: Source) -> _Inner | None:
 
 _MOST_TEXTS = 200
 """Most texts that are looked at."""
+_SQL = (".sql", ".txt", "")
 _PROGRAMS = (".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs")
 
 
 def _assigned(source: Source) -> list[Any]:
     text = "\n".join(source.lines)
     suffix = PurePath(source.name).suffix.lower()
-    if suffix in (".sql", ".txt", "") and seems_sql(text):
+    if suffix in _SQL and seems_sql(text):
         rows = sql_rows(text)
         return [one for one in rows if records.holds_records(one.rows)] or [
             one for one in rows if records.only_asks(one.rows)
@@ -160,7 +166,7 @@ def _assigned(source: Source) -> list[Any]:
         found = list(php_literals(text))
     elif suffix == ".py":
         found = list(python_literals(text))
-    elif _PROGRAM.search(text[:_BEFORE]):
+    elif _PROGRAM.search(text[:_BEFORE]) or (suffix in _PROGRAMS and _WITHIN.search(text)):
         found = list(_literals(text, [_MOST_READ]))
     else:
         return []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 _INSERT = re.compile(
     r"\bINSERT\s+(?:IGNORE\s+|OR\s+\w+\s+)?INTO\s+(?P<table>[\w.`\"\[\]]{1,200})\s*(?:\((?P<columns>[^()]{1,4000})\)\s*)?"
-    r"VALUES?\s*(?=\()",
+    r"VALUES?(?=(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*\()",
     re.IGNORECASE,
 )
 _CREATE = re.compile(
@@ -25,7 +28,8 @@ _MYSQL = re.compile(r"`|\bAUTO_INCREMENT\b|\bENGINE\s*=", re.IGNORECASE)
 """What only a dialect has in which a backslash stands before a sign in a text."""
 _VALUE = re.compile(
     r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|[NnEe]?'(?P<text>(?:[^'\\]|\\.|'')*)'|\"(?P<double>(?:[^\"\\]|\\.|\"\")*)\""
-    r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w.]*)|(?P<mark>[(),;])|(?P<other>.)",
+    r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w.]*)|(?P<mark>[(),;])|(?P<bracket>[\[\]])"
+    r"|(?P<cast>::\s*[A-Za-z_]\w*(?:\s*\[\s*\])*)|(?P<other>.)",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -123,9 +127,23 @@ def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], 
     depth, first = 0, start
     values: list[Any] = []
     given: list[Any] = []
+    array: list[Any] | None = None
     for token in _VALUE.finditer(text, start):
         mark = token["mark"]
         if token["space"]:
+            continue
+        if token["bracket"] and depth == 1:
+            if array is None and token["bracket"] == "[":
+                given, array = [], []
+            elif array is not None and token["bracket"] == "]":
+                given, array = [array], None
+            continue
+        if array is not None:
+            # The values of `ARRAY['…', '…']`.
+            array += [] if mark or token["cast"] else [_value(token, mysql=mysql)]
+            continue
+        if token["cast"] and given:
+            given[-1] = _cast(given[-1], token["cast"])
             continue
         if mark == ";" or (depth == 0 and mark != "(" and mark != ","):
             return
@@ -146,6 +164,23 @@ def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], 
             given.append(_value(token, mysql=mysql))
 
 
+_ARRAY_ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^,"{}]*))\s*(?:,|$)', re.DOTALL)
+
+
+def _cast(value: Any, kind: str) -> Any:
+    """Returns a text as the list that a cast such as `::text[]` makes of it, `{one,"two, three"}`; any other value as
+    it is."""
+    if not isinstance(value, str) or not kind.endswith("]") or value[:1] + value[-1:] != "{}":
+        return value
+    inner, at, found = value[1:-1], 0, []
+    while inner and at <= len(inner) and (item := _ARRAY_ITEM.match(inner, at)):
+        found.append(_ESCAPE.sub(r"\1", item["quoted"]) if item["quoted"] is not None else item["bare"].strip())
+        at = item.end()
+        if not item[0].endswith(","):
+            break
+    return found
+
+
 def _value(token: re.Match[str], *, mysql: bool) -> Any:
     if (number := token["number"]) is not None:
         return int(number) if number.lstrip("-").isdecimal() else float(number)
@@ -164,6 +199,56 @@ def _sign(found: re.Match[str], *, mysql: bool) -> str:
     if sign in "'\"":
         return sign
     return _SIGNS.get(sign, sign) if mysql else found[0]
+
+
+# Rows whose columns have no names
+
+_ROW = re.compile(r"[ \t]*\(")
+_FEWEST_ROWS = 5
+
+
+def unnamed_rows(text: str) -> tuple[str, ...]:
+    """Returns the rows in brackets of a document that names no columns (`INSERT INTO questions VALUES (…)`, or nothing
+    but rows) as lines of cells with tabs, each in the line in which it begins; none if it has few, or names columns."""
+    found = _INSERT.search(text)
+    filled = [line for line in text.split("\n") if line.strip()]
+    if found is None and sum(_ROW.match(line) is not None for line in filled) * _OF < len(filled) * (_OF - 1):
+        return ()
+    if found is not None and (found["columns"] or _CREATE.search(text)):
+        return ()
+    mysql = True
+    rows: list[tuple[list[Any], int]] = []
+    starts = _line_starts(text)
+    at = found.end() if found else 0
+    while at < len(text) and len(rows) < _MOST_ROWS:
+        before = len(rows)
+        for values, start, end in _tuples(text, at, mysql=mysql):
+            rows.append((values, starts.line(start)))
+            at = end
+        following = _INSERT.search(text, at)
+        if following is None or (following["columns"] and len(rows) == before):
+            break
+        at = following.end()
+    if len(rows) < _FEWEST_ROWS or len({len(values) for values, _ in rows}) > 1:
+        return ()
+    lines = [""] * (rows[-1][1])
+    for values, line in rows:
+        out = io.StringIO()
+        csv.writer(out, delimiter="\t", lineterminator="").writerow([_cell(value) for value in values])
+        if lines[line - 1]:
+            return ()
+        lines[line - 1] = out.getvalue()
+    return tuple(lines)
+
+
+_OF = 10
+"""Of this many lines with text, all but one are rows."""
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else " ".join(str(value).split("\n"))
 
 
 # Options in a table of their own

@@ -81,6 +81,26 @@ def _with_marked_options(records: list[Record]) -> list[Record]:
     return [replace(record, options=offers.get(id(record), record.options)) for record in records]
 
 
+_NUMBERS = re.compile(r"[0-9]{1,2}(?:[ ]*[,;/&|][ ]*[0-9]{1,2})+")
+
+
+def with_split_keys(records: list[Record]) -> list[Record]:
+    """Returns the records; numbers of several options in one text, such as `1,3`, are a list, unless they are also the
+    text of an option or greater than the number of options in any record."""
+    written = [(record, record.values.get("correct")) for record in records if record.options]
+    several = [(record, said) for record, said in written if isinstance(said, str) and _NUMBERS.fullmatch(said.strip())]
+    parts = {id(record): re.findall("[0-9]+", said) for record, said in several}
+    if any(
+        said.strip() in map(option_text, record.options) or max(map(int, parts[id(record)])) > len(record.options)
+        for record, said in several
+    ):
+        return records
+    return [
+        replace(record, values={**record.values, "correct": parts[id(record)]}) if id(record) in parts else record
+        for record in records
+    ]
+
+
 def with_fitting_labels(records: list[Record]) -> list[Record]:
     """Returns the records; labels that are not letters, such as ids and the numbers of fields (`option1`, `option2`),
     are kept where the key of each question is one of them, and not also the text of another option: otherwise the keys

@@ -26,7 +26,7 @@ class Loaded(NamedTuple):
     value: Any
     """None if the document has no data, or is broken."""
     slips: tuple[Slip, ...] = ()
-    """Slips in JSON that have only one meaning."""
+    """Slips in JSON and YAML that have only one meaning."""
     broken: tuple[tuple[int, str], ...] = ()
     """Lines of JSON Lines that are not JSON, and what is wrong with each."""
     repeated: tuple[str, ...] = ()
@@ -48,8 +48,7 @@ def load(source: Source) -> Loaded:
         if text.lstrip()[:1] in ("{", "[") or (suffix in _JSON and _LOOSE_START.match(text)):
             return _json(source, text)
         if suffix in (".yaml", ".yml") and _ASKS.search(text):
-            repeated: list[str] = []
-            return Loaded(_yaml(text, repeated), repeated=tuple(repeated))
+            return _loose_yaml(text)
     except (ValueError, RecursionError, yaml.YAMLError, OverflowError):
         pass
     return Loaded(None)
@@ -66,9 +65,10 @@ def name_slips(draft: ImportDraft, loaded: Loaded) -> None:
         shown = ", ".join(f"{one.what} (line {one.line}{_more(one.times)})" for one in loaded.slips)
         cure = "nothing to do; or correct it, so that other programs can read it too"
         line = min(one.line for one in loaded.slips)
+        form = "YAML" if PurePath(draft.source.name).suffix.lower() in (".yaml", ".yml") else "JSON"
         draft.add(
             "Q616",
-            f"invalid JSON was read, because it has only one meaning: {shown}",
+            f"invalid {form} was read, because it has only one meaning: {shown}",
             cure,
             (line, line),
             severity="note",
@@ -188,6 +188,39 @@ def _yaml(text: str, repeated: list[str]) -> Any:
             stack.pop()
             keys.pop()
     return stack[0][0] if len(stack[0]) == 1 else stack[0]
+
+
+_COLON = re.compile(
+    r"(?P<name>[ \t]*(?:-[ \t]+)*[\w][\w .-]{0,60}:[ \t]+)(?P<value>[^\s\"'\[\]{}|>&*!%@`#,?-](?:(?![ ]#).)*)"
+)
+"""A value in a line of its own."""
+_MOST_COLONS = 200
+_LONGEST_LOOSE = 400_000
+"""Length of a document in which values with a colon are looked for, characters."""
+
+
+def _loose_yaml(text: str) -> Loaded:
+    """Returns the data of a YAML document; a value with a colon in it, `title: Views: a summary`, is a text, which YAML
+    wants in quotes. Raises YAMLError for other mistakes."""
+    lines = text.split("\n")
+    wrong: list[int] = []
+    while True:
+        repeated: list[str] = []
+        try:
+            value = _yaml("\n".join(lines), repeated)
+        except yaml.MarkedYAMLError as error:
+            at = error.problem_mark.line if error.problem_mark else -1
+            found = _COLON.fullmatch(lines[at].rstrip()) if 0 <= at < len(lines) else None
+            known = str(error.problem).startswith("mapping values are not allowed") and found is not None
+            if not found or not known or ": " not in found["value"] or len(wrong) >= _MOST_COLONS:
+                raise
+            if len(text) > _LONGEST_LOOSE or at + 1 in wrong:
+                raise
+            lines[at] = found["name"] + json.dumps(found["value"], ensure_ascii=False)
+            wrong.append(at + 1)
+            continue
+        slips = (Slip("texts with a colon, without quotes", wrong[0], len(wrong)),) if wrong else ()
+        return Loaded(value, slips, repeated=tuple(repeated))
 
 
 _NO_KEY = object()

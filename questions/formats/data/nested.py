@@ -194,6 +194,10 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
             found[name] = list(dict.fromkeys([inner["value"], *inner["aliases"]]))
         elif inner.keys() == {"answer", "alternatives"} and isinstance(inner["alternatives"], list):
             found[name] = [inner["answer"], *inner["alternatives"]]
+    nested = [name for name, value in fields.items() if isinstance(value, dict)]
+    if {"question", "correct"} <= {"correct" if roles.get(name) == "answer" else roles.get(name) for name in nested}:
+        # In a quiz of mdBook, `{prompt: {…}, answer: {…}, context: …}`, the context is shown with the answer.
+        found = {"explanation" if name == "context" else name: value for name, value in found.items()}
     return found
 
 

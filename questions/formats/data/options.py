@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,18 @@ def lettered_options(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 _FEWEST = 2
 """Fewest options."""
+
+
+def written_as_json(value: Any) -> Any:
+    """Returns the list or mapping of a text in JSON, as columns of databases hold options; any other value as it is."""
+    if not isinstance(value, str) or value.strip()[:1] + value.strip()[-1:] not in ("[]", "{}"):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    items = list(found.values()) if isinstance(found, dict) else found
+    return found if items and all(isinstance(one, str | int | float | dict) for one in items) else value
 
 
 def accepted_answers(value: Any) -> list[str] | None:

@@ -28,6 +28,7 @@ from questions.formats.data.keys import (
     with_fitting_labels,
     with_named_key,
     with_number_keys,
+    with_split_keys,
 )
 from questions.formats.data.languages import LANGUAGE, in_english, in_one_language
 from questions.formats.data.loading import MOST_VALUES, load, load_data, name_error, name_slips
@@ -49,6 +50,7 @@ from questions.formats.data.options import (
     option_text,
     options_of,
     shown_text,
+    written_as_json,
 )
 from questions.formats.data.places import places_of
 from questions.formats.data.published import of_published
@@ -83,7 +85,7 @@ NAME = "records"
 
 _FEWEST_OPTIONS = 2
 _MOST_OPTIONS = 26
-_DEEPEST = 6
+_DEEPEST = 12
 """Depth to which lists of questions are searched."""
 
 
@@ -129,7 +131,7 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
     if inferred is not None:
         cure = "if this is wrong, state a recipe that names the right fields"
         draft.add("Q613", inferred.message, cure, (1, 1), severity="note", note=inferred.note)
-    found = with_number_keys(with_named_key(draft, with_fitting_labels(found)))
+    found = with_number_keys(with_named_key(draft, with_fitting_labels(with_split_keys(found))))
     found = _with_completing(draft, found)
     base = base_of(found)
     left_out = sorted(name for name in found[0].unknown if LANGUAGE.search(name))
@@ -367,14 +369,20 @@ def _record(data: dict[Any, Any]) -> Record | None:
         values |= {"question": described, "_question": "question"}
         del unknown["description"]
     asked = values.get("question")
-    if not isinstance(asked, str) or not asked.strip() or _only_names(values, unknown):
+    if not isinstance(asked, str) or not asked.strip() or _FILE.fullmatch(asked) or _only_names(values, unknown):
         return None
+    if (offered := written_as_json(values.get("options"))) is not values.get("options"):
+        values["options"] = offered
+        if "correct" in values:
+            values["correct"] = written_as_json(values["correct"])
     if "correct" not in values and (accepted := accepted_answers(values.get("options"))) is not None:
         values["correct"], values["_correct"] = accepted, values.pop("_options")
         del values["options"]
     if isinstance(values.get("options"), list):
         # Of `{content: {text: …}, correct: …}`, the text is that of the option.
         values["options"] = [without_wrappers(one) if isinstance(one, dict) else one for one in values["options"]]
+    if demanded := _demanded(values.get("correct")):
+        values["correct"] = demanded
     options, letters = options_of(values.get("options"))
     if isinstance(values.get("options"), str) and {"correct", "index"} & values.keys():
         options, letters = lettered_options(values["options"])
@@ -393,6 +401,19 @@ def _record(data: dict[Any, Any]) -> Record | None:
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
     return record if record.has_key or values["_question"] in ASKING or _is_task(asked, unknown) else None
 
+
+def _demanded(answers: Any) -> str:
+    """Returns the list of what an answer must name, `[["Bern"], ["Genf", "Genève"]]`, each with the words that are
+    accepted for it; empty for other answers."""
+    if not isinstance(answers, list) or len(answers) < _FEWEST_OPTIONS:
+        return ""
+    if not all(isinstance(one, list) and one and all(isinstance(text, str) for text in one) for one in answers):
+        return ""
+    return "\n".join(f"- {one[0]}" + (f" (or {', '.join(one[1:])})" if one[1:] else "") for one in answers)
+
+
+_FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.(?:tex|md|txt|html?|rst|png|jpe?g|svg|pdf|json|ya?ml)")
+"""The path of a file, which has a question elsewhere."""
 
 _NUMBERED = ("question number", "question no", "question type")
 """Names of fields that only a question has."""

@@ -13,7 +13,7 @@ from questions.formats.data.loading import MOST_VALUES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-_DEEPEST = 8
+_DEEPEST = 12
 """Depth to which fields are renamed."""
 
 

@@ -105,12 +105,12 @@ def test_text_behind_the_end_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("wrapped", [lambda inner: [inner], lambda inner: {"data": inner}], ids=["list", "object"])
-def test_questions_of_others_are_found_six_levels_deep(wrapped: Callable[[Any], Any]) -> None:
+def test_questions_of_others_are_found_twelve_levels_deep(wrapped: Callable[[Any], Any]) -> None:
     data: Any = [
         {"question": "What is a view?", "answer": "A tensor."},
         {"question": "What is a stride?", "answer": "A"},
     ]
-    for _ in range(6):
+    for _ in range(12):
         data = wrapped(data)
     assert len(read(json.dumps(data)).bank.questions) == 2
     assert len(read(json.dumps(wrapped(data))).bank.questions) == 0

@@ -203,3 +203,57 @@ def test_the_lines_of_data_that_cannot_be_read_are_no_prose() -> None:
     text = "export const quiz: Quiz = {\n  questions: [\n" + "".join(entry % one for one in asked) + "  ],\n};\n"
     reading = read_bank(text, name="quiz.ts")
     assert reading.bank.questions == () and reading.unaccounted() == ()
+
+
+def test_lists_in_columns_of_sql_are_options() -> None:
+    wanted = ["Which call copies? | - view | + clone, deep", "Which one adds? | + add | - cat"]
+    columns = "INSERT INTO items (prompt, options, answer) VALUES\n"
+    array = "('Which call copies?', ARRAY['view', 'clone, deep'], 'clone, deep'),\n-- sums\n"
+    array += "('Which one adds?', ARRAY['add', 'cat']::text[], 'add');\n"
+    assert read_as("seed.sql", columns + array) == wanted
+    written = columns + "('Which call copies?', '{view,\"clone, deep\"}'::text[], 'clone, deep'),\n"
+    written += "('Which one adds?', '[\"add\", \"cat\"]'::jsonb, 'add');\n"
+    assert read_as("seed.sql", written) == wanted
+    plain = written.replace("'{view,\"clone, deep\"}'::text[]", '\'["view", "clone, deep"]\'').replace("::jsonb", "")
+    assert read_as("seed.sql", plain) == wanted
+
+
+def test_a_comment_may_follow_values() -> None:
+    text = "INSERT INTO quiz (question, option_a, option_b, correct) VALUES\n\n-- sums\n/* one */\n"
+    text += "('Which one adds?', 'add', 'cat', 'A'),\n('Which copies?', 'view', 'clone', 'B')\n"
+    text += "ON CONFLICT (id) DO UPDATE SET question = EXCLUDED.question;\n"
+    assert read_as("seed.sql", text) == ["Which one adds? | + add | - cat", "Which copies? | - view | + clone"]
+
+
+def test_numbers_of_several_options_in_one_text() -> None:
+    text = "INSERT INTO quiz (question, answer_1, answer_2, answer_3, correct) VALUES\n"
+    text += "('Which ones copy?', 'view', 'clone', 'tolist', '2,3'),\n('Which adds?', 'add', 'cat', 'mul', '1');\n"
+    assert read_as("seed.sql", text) == [
+        "Which ones copy? | - view | + clone | + tolist",
+        "Which adds? | + add | - cat | - mul",
+    ]
+    beyond = text.replace("'2,3'", "'2,30'")
+    assert not any(one.options for one in read_bank(beyond, name="seed.sql").bank.questions[:1])
+
+
+ROWS = "".join(
+    f"({number}, 'sums', 'What is {number} + {number}?', 'one', 'two {number}', 'three', '{number % 3 + 1}'),\n"
+    for number in range(301, 308)
+)
+
+
+def test_rows_without_names_of_columns_are_read_by_what_is_in_them() -> None:
+    reading = read_bank(ROWS, name="extra.txt")
+    assert read_as("extra.txt", ROWS)[0] == "What is 301 + 301? | - one | + two 301 | - three"
+    assert [one.place.line for one in reading.bank.questions] == [*range(1, 8)]
+    inserted = "INSERT INTO quiz VALUES\n" + ROWS.rstrip(",\n") + ";\n"
+    assert read_as("seed.sql", inserted) == read_as("extra.txt", ROWS)
+    uneven = ROWS + "(308, 'sums');\n"
+    assert read_bank(uneven, name="extra.txt").bank.questions == ()
+
+
+def test_a_list_within_a_function_of_a_program() -> None:
+    text = "export const seed = async () => {\n  try {\n    const quiz = [\n"
+    text += "      { question_text: 'Which adds?', options: ['add', 'cat'], correct_answer: 'add' },\n"
+    text += "    ];\n  } catch {}\n};\n"
+    assert read_as("seed.ts", text) == ["Which adds? | + add | - cat"]
