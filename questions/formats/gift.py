@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from questions.formats.cloze import add_gaps, has_gaps
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -185,9 +186,10 @@ def _question(draft: ImportDraft, chunk: _Chunk, text: str, category: str) -> No
     if closes < 0:
         draft.add_skipped("the brace of the answer is never closed", "add `}` after the last answer", lines)
         return
-    title, style, before = _head(text[:opens])
+    text = _with_named_gaps(text)
+    title, style, before = _head(text if has_gaps(text) else text[:opens])
     read_words = markdown_converter(style)
-    prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
+    prompt = before if has_gaps(text) else _joined(unescape(before), unescape(text[closes + 1 :]))
     name = " ".join(unescape(title).split())
     if not prompt and reads_as_question(name):
         # Without a text, a title that asks is the question.
@@ -196,7 +198,26 @@ def _question(draft: ImportDraft, chunk: _Chunk, text: str, category: str) -> No
     item.section = tuple(part.strip() for part in category.split("/") if part.strip())
     item.tag([value for name, value in chunk.notes if name == "tag"])
     item.id = next((value for name, value in chunk.notes if name == "id"), "")
-    add_answers(draft, item, text[opens + 1 : closes], style)
+    if has_gaps(text):
+        add_gaps(draft, item, before, lambda words: read_words(unescape(words)))
+    else:
+        add_answers(draft, item, text[opens + 1 : closes], style)
+
+
+_SEVERAL = re.compile(r"(?<!\\)\{(?P<answers>[=~](?:[^{}\\]|\\.)*)\}", re.DOTALL)
+
+
+def _with_named_gaps(text: str) -> str:
+    """Returns a text with several answers in braces, of which GIFT knows only one, with gaps as Moodle writes them."""
+    if len(_SEVERAL.findall(text)) < 2 or len(re.findall(r"(?<!\\)\{", text)) != len(_SEVERAL.findall(text)):
+        return text
+
+    def gap(found: re.Match[str]) -> str:
+        answers = _answers(found["answers"])
+        kind = "SA" if all(answer.marked for answer in answers) else "MC"
+        return f"{{1:{kind}:{'~'.join(('=' if answer.marked else '') + answer.text for answer in answers)}}}"
+
+    return _SEVERAL.sub(gap, text)
 
 
 _EMPTY = "add `{}` after it to ask for an essay"

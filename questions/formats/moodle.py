@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from questions.formats.cloze import add_gaps, has_gaps
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -131,6 +132,14 @@ def _choice(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     add_choice(draft, item, offers)
 
 
+def _several(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    """Adds a choice in which each right option has all of the weight."""
+    offers = [
+        OptionDraft(_words(one), _fraction(one) > 0, _words(one.child("feedback"))) for one in element.all("answer")
+    ]
+    add_choice(draft, item, offers)
+
+
 def _truth(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     said = {one.text_of().strip().lower(): one for one in element.all("answer")}
     right = [word for word, one in said.items() if _fraction(one) >= 99]
@@ -178,6 +187,75 @@ def _matching(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     add_pairs(draft, item, pairs)
 
 
+def _cloze(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    """Adds a text with gaps whose answers are in it."""
+    asked = element.child("questiontext")
+    if asked is None or not has_gaps(asked.markup_of()):
+        draft.add_skipped("the text has no gap with an answer", _CURE, item.lines)
+        return
+    add_gaps(draft, item, asked.markup_of(), markdown_converter(asked.attributes.get("format", "moodle_auto_format")))
+
+
+def _ordering(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    """Adds a question about an order as an open one: the answers are in the right one."""
+    texts = [_words(one) for one in element.all("answer")]
+    listed = "\n".join(f"- {text}" for text in sorted(texts, key=str.casefold))
+    item.prompt = f"{item.prompt}\n\n{listed}".strip()
+    add_open(draft, item, "\n".join(f"{place}. {text}" for place, text in enumerate(texts, 1)))
+
+
+_GAP = re.compile(r"\[\[(?P<number>\d{1,3})\]\]")
+
+
+def _gaps(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    """Adds a text whose gaps `[[1]]` are filled with numbered words. One gap is a choice of the words in its group;
+    several are an open question."""
+    boxes = element.all("selectoption") or element.all("dragbox")
+    words = [_words(one) for one in boxes]
+    used = [int(found["number"]) for found in _GAP.finditer(item.prompt)]
+    if not used or not all(1 <= number <= len(words) for number in used):
+        draft.add_skipped("a gap of the text has no word that fills it", _CURE, item.lines)
+        return
+    item.prompt = _GAP.sub("\\\\_\\\\_\\\\_", item.prompt)
+    if len(used) == 1:
+        group = boxes[used[0] - 1].text_of("group")
+        offers = [
+            OptionDraft(word, at == used[0])
+            for at, (word, box) in enumerate(zip(words, boxes, strict=True), 1)
+            if box.text_of("group") == group
+        ]
+        add_choice(draft, item, offers)
+        return
+    add_open(draft, item, "\n".join(f"{place}. {words[number - 1]}" for place, number in enumerate(used, 1)))
+
+
+def _statements(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    """Adds statements of which each is true or false, as questions of their own."""
+    columns = {one.attributes.get("number", ""): one.text_of("responsetext") for one in element.all("column")}
+    texts = {row.attributes.get("number", ""): _words(row.child("optiontext")) for row in element.all("row")}
+    weights = {
+        (one.attributes.get("rownumber", ""), one.attributes.get("columnnumber", "")): one.text_of("value")
+        for one in element.all("weight")
+    }
+    pairs = []
+    for number, text in texts.items():
+        right = [name for at, name in columns.items() if weights.get((number, at), "").startswith("1")]
+        if not text or len(right) != 1:
+            draft.add_skipped("a statement has no single right answer", _CURE, item.lines)
+            return
+        pairs.append((text, right[0]))
+    add_pairs(draft, item, [*pairs, *(("", name) for name in columns.values())])
+
+
+def _program(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    """Adds a task for programmers; the sample solution answers it."""
+    if element.text_of("prototypetype") not in ("", "0"):
+        draft.add_skipped("a prototype of other questions is none itself", "nothing to do", item.lines)
+        return
+    answer = element.text_of("answer").strip("\n")
+    add_open(draft, item, f"```\n{answer}\n```" if answer.strip() else "")
+
+
 def _essay(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     answer = _words(element.child("graderinfo"))
     if not answer and item.why:
@@ -195,4 +273,12 @@ _KINDS: dict[str, Callable[[ImportDraft, Item, XmlElement], None]] = {
     "matching": _matching,
     "match": _matching,
     "essay": _essay,
+    "oumultiresponse": _several,
+    "cloze": _cloze,
+    "ordering": _ordering,
+    "gapselect": _gaps,
+    "ddwtos": _gaps,
+    "kprime": _statements,
+    "mtf": _statements,
+    "coderunner": _program,
 }
