@@ -7,7 +7,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from questions.formats import qti2
-from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, topic_of
+from questions.formats.draft import (
+    ImportDraft,
+    Item,
+    OptionDraft,
+    add_choice,
+    add_open,
+    add_pairs,
+    add_short,
+    topic_of,
+)
 from questions.formats.markdown import markdown_converter
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
@@ -96,8 +105,7 @@ def _item(draft: ImportDraft, element: XmlElement, *, may_answer: bool) -> None:
     if len(groups) == 1:
         _choice(draft, item, element, groups[0])
     elif groups:
-        note = "matching and several gaps are not supported"
-        draft.add_skipped(f"unsupported question type `{kind or 'several responses'}`", note, lines)
+        _several(draft, item, element, groups, kind)
     else:
         answers = _values(element)
         if answers:
@@ -143,6 +151,42 @@ def _choice(draft: ImportDraft, item: Item, element: XmlElement, group: XmlEleme
         is_right = name in right and name not in wrong
         offers.append(OptionDraft(text, is_right, "" if is_right else _feedback(element, f"{name}_fb")))
     add_choice(draft, item, offers)
+
+
+def _several(draft: ImportDraft, item: Item, element: XmlElement, groups: list[XmlElement], kind: str) -> None:
+    """Adds an item with several responses: pairs, or a text with gaps that have names (`Views share [what].`)."""
+    pairs: list[tuple[str, str]] = []
+    others: dict[str, None] = {}
+    for group in groups:
+        texts = {
+            label.attributes.get("ident", ""): " ".join(map(_mattext, label.walk("mattext")))
+            for label in group.walk("response_label")
+        }
+        others |= dict.fromkeys(texts.values())
+        right = [texts[name] for name in _named_by(element, group.attributes.get("ident", "")) if name in texts]
+        left = _material(group)
+        # Several words may fill a gap; a pair has one right side.
+        if not left or not right or (len(set(right)) > 1 and f"[{left}]" not in item.prompt.replace("\\", "")):
+            cure = "write a question for each response"
+            draft.add_skipped(f"unsupported question type `{kind or 'several responses'}`", cure, item.lines)
+            return
+        pairs.append((left, " / ".join(dict.fromkeys(right))))
+    if all(f"[{left}]" in item.prompt.replace("\\", "") for left, _ in pairs):
+        add_open(draft, item, "\n".join(f"- {left}: {right}" for left, right in pairs))
+    else:
+        add_pairs(draft, item, [*pairs, *(("", text) for text in others)])
+
+
+def _named_by(element: XmlElement, response: str) -> list[str]:
+    """Returns what a condition that gives points wants as a response."""
+    return [
+        one.text_of()
+        for condition in element.walk("respcondition")
+        if any(_points(score.text_of()) > 0 for score in condition.walk("setvar"))
+        for variables in condition.all("conditionvar")
+        for one in variables.walk("varequal")
+        if one.attributes.get("respident") == response
+    ]
 
 
 def _keys(element: XmlElement) -> tuple[set[str], set[str]]:

@@ -128,8 +128,9 @@ def parse_xml(text: str) -> XmlElement:
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.text
-    # Without declarations, a document cannot define entities that expand or refer to files.
-    parser.StartDoctypeDeclHandler = builder.refuse
+    # Without declarations, a document cannot define entities that expand or refer to files: a document type may only
+    # be named.
+    parser.StartDoctypeDeclHandler = builder.document_type
     parser.EntityDeclHandler = builder.refuse
     parser.UnparsedEntityDeclHandler = builder.refuse
     parser.ExternalEntityRefHandler = builder.refuse
@@ -185,6 +186,10 @@ class _Builder:
     def text(self, text: str) -> None:
         if self._open:
             self._open[-1].pieces.append(text)
+
+    def document_type(self, _name: str, system: str | None, public: str | None, declares: int) -> None:
+        if declares or system or public:
+            self.refuse()
 
     def refuse(self, *_declared: object) -> NoReturn:
         raise RefusedXml("the XML declares a document type or entities", self._line)
