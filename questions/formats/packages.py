@@ -1,5 +1,5 @@
 """Opens zip packages from strangers: spreadsheets (`.xlsx`) as CSV, QTI packages as XML, Word documents (`.docx`) as
-Markdown. Sizes are limited."""
+Markdown, H5P (`.h5p`) as JSON. Sizes are limited."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from questions.formats import h5p
 from questions.formats.word import DOCUMENT, NUMBERING, STYLES, word_markdown
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
@@ -37,7 +38,7 @@ class Opened(NamedTuple):
     """What a package holds."""
 
     text: str
-    """CSV of a workbook, XML of tests, Markdown of a Word document."""
+    """CSV of a workbook, XML of tests, Markdown of a Word document, JSON of H5P."""
     suffix: str
     """Suffix of files with such a text."""
     unread: tuple[str, ...] = ()
@@ -46,7 +47,7 @@ class Opened(NamedTuple):
 
 def open_package(data: bytes) -> Opened:
     """Returns the text in a package: the sheets of a workbook as CSV, the tests of a QTI package as XML, a Word
-    document as Markdown.
+    document as Markdown, the content of H5P as JSON.
 
     Raises UnreadablePackage.
     """
@@ -62,6 +63,8 @@ def open_package(data: bytes) -> Opened:
                     name: parse_xml(_text(package, name)) for name in (DOCUMENT, STYLES, NUMBERING) if name in names
                 }
                 return Opened(word_markdown(parts), ".md")
+            if {h5p.CONTENT, h5p.MANIFEST} <= set(names):
+                return Opened(h5p.content_of(_text(package, h5p.MANIFEST), _text(package, h5p.CONTENT)), ".h5p")
             return Opened(_tests(package, names), ".xml")
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise UnreadablePackage(f"the package cannot be opened: {error}") from None
@@ -100,7 +103,7 @@ def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
             if _TEST.search(text):
                 found.append(_PROLOGUE.sub("", text))
     if not found:
-        raise UnreadablePackage("the package holds neither a workbook, nor a Word document, nor a QTI test")
+        raise UnreadablePackage("the package holds neither a workbook, nor a Word document, nor H5P, nor a QTI test")
     return f"<packages>{''.join(found)}</packages>" if len(found) > 1 else found[0]
 
 
@@ -130,7 +133,9 @@ def _workbook(package: zipfile.ZipFile, names: list[str]) -> Opened:
         else:
             unread.append(f"sheet {number} with {len(rows)} rows")
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(kept)
+    width = len(kept[0]) if kept else 0
+    # Empty cells behind the last one are not in the file.
+    csv.writer(out, lineterminator="\n").writerows(row + [""] * (width - len(row)) for row in kept)
     return Opened(out.getvalue(), ".csv", tuple(unread))
 
 

@@ -150,7 +150,7 @@ def test_the_limits_are_those_of_the_documentation() -> None:
             zipped({"xl/workbook.xml": "", "xl/worksheets/sheet1.xml": "<a>"}),
             "the package holds unreadable XML: no element",
         ),
-        (zipped({"a.txt": ""}), "the package holds neither a workbook, nor a Word document, nor a QTI test"),
+        (zipped({"a.txt": ""}), "the package holds neither a workbook, nor a Word document, nor H5P, nor a QTI test"),
     ],
 )
 def test_a_package_that_cannot_be_read_says_why(data: bytes, message: str) -> None:
@@ -158,3 +158,9 @@ def test_a_package_that_cannot_be_read_says_why(data: bytes, message: str) -> No
     assert finding.message.startswith(message)
     assert (finding.code, finding.severity) == ("Q601", "error")
     assert finding.help == "export it as text: Markdown, CSV, JSON or QTI"
+
+
+def test_cells_that_a_row_lacks_at_its_end_are_empty() -> None:
+    header = "<c><v>id</v></c><c><v>content</v></c><c><v>level</v></c>"
+    text = opened(sheet(header, "<c><v>1</v></c><c><v>What?</v></c>", "<c><v>2</v></c>")).text
+    assert text == "id,content,level\n1,What?,\n2,,\n"

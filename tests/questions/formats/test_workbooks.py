@@ -189,7 +189,7 @@ def test_a_zip_with_neither_is_refused() -> None:
     (finding,) = read_bank(stream.getvalue(), name="notes.zip").findings
     assert (finding.code, finding.message) == (
         "Q601",
-        "the package holds neither a workbook, nor a Word document, nor a QTI test",
+        "the package holds neither a workbook, nor a Word document, nor H5P, nor a QTI test",
     )
 
 
