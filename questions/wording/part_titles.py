@@ -23,9 +23,14 @@ _PARTS = r"part|section|teil|abschnitt|partie|parte|secci[oó]n|seção|sezione|
 _COUNTED = r"(?:[ivx]{1,5}|[a-h]|\d{1,2}|one|two|three|four|five)"
 _PRODUCT = r"\d{1,2}[ ]?[x×*][ ]?\d{1,2}[ ]?=[ ]?\d{1,3}(?:[ ]?(?:marks?|points?))?"
 _EARNS = rf"(?:{POINTS}(?:[ ](?:each|in total|total))?|{_PRODUCT})"
+_HOLDS = (
+    r"\d{1,3}[ ](?:questions?|items?|preguntas?|perguntas?|questões|fragen|domande|vragen|pytań|вопрос(?:а|ов)?|soru"
+    r"|soal|câu)(?!\w)[^()\[\]]{0,40}"
+)
+"""How many questions are below."""
 _PART = re.compile(
     rf"(?:{_PARTS})[ ]?[-–—:]?[ ]?{_COUNTED}(?P<named>[ ]?[:.)–—-][ ]?.{{1,80}}?)?"
-    rf"(?P<earns>[ ]*[(\[]{_EARNS}[)\]])?[ .:]*",
+    rf"(?P<earns>[ ]*[(\[](?:{_EARNS}|{_HOLDS})[)\]])?[ .:]*",
     re.IGNORECASE,
 )
 _CJK_PART = re.compile(r"第[ ]?[一二三四五六七八九十\d]{1,3}[ ]?(?:部分|大题|章)(?:[ ：:、].{0,40})?")

@@ -193,9 +193,12 @@ def _answered_items(run: list[Start]) -> Verdict:
     marked = [start for start in run if start.number and marks_one(start.text)]
     if len(marked) >= FEWEST["item"] and len(marked) * 5 >= len(run) * 4:
         return Verdict(tuple(run))
-    stated = sum(bool(start.number) and MARKED_STATEMENT.fullmatch(_whole(start)) is not None for start in run)
-    if stated >= _FEWEST_STATED and stated * 5 >= len(run) * 4:
+    stated = {start: found for start in run if start.number and (found := MARKED_STATEMENT.fullmatch(_whole(start)))}
+    if len(stated) >= _FEWEST_STATED and len(stated) * 5 >= len(run) * 4:
         return Verdict(tuple(start for start in run if start.number))
+    told = [start for start, found in stated.items() if found["word"]]
+    if len(told) >= _FEWEST_TOLD:
+        return Verdict(tuple(told))
     may_ask = [start for start in run if start.asks or start.bold or start.number]
     answered = {start for start in may_ask if start.answer or start.offers}
     if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):
@@ -210,8 +213,12 @@ _FEWEST_STATED = 3
 """Fewest items with a mark behind a statement that says whether it is true."""
 
 
+_FEWEST_TOLD = 5
+"""Fewest such items with a word behind an arrow, whatever the others are."""
+
+
 def _whole(start: Start) -> str:
-    """Returns the line of an item: what asks, and what is said behind it."""
+    """Returns the text of an item: what asks, and what is said behind it."""
     return f"{start.stem.text} {start.said}".strip()
 
 

@@ -17,6 +17,7 @@ from questions.patterns.options.search import (
     LONGEST_OPTION,
     MARKED_STATEMENT,
     OPTION_WORD,
+    TRUTHS,
     OptionRun,
     are_truths,
     bullets_in,
@@ -445,13 +446,18 @@ _STATEMENT = re.compile(
 
 def _of_statement(prompt: str) -> ChoiceParts | None:
     """Returns a statement after `True or false:` with these two as options; a word after its end is the key. So is a
-    mark in brackets behind any statement: `视图共享内存。（√）`."""
+    mark in brackets behind any statement, and a word behind an arrow: `视图共享内存。（√）`, `Views copy. → False`."""
     prompt = prompt.strip()
     if marked := MARKED_STATEMENT.fullmatch(prompt):
-        right = marked["mark"] in _RIGHT_MARKS
-        pair = ("对", "错") if _WIDE.search(marked["says"]) else ("True", "False")
-        options = tuple(Option(name, word, (word == pair[0]) == right) for name, word in zip("ab", pair, strict=True))
-        return ChoiceParts(marked["says"].strip(), options, "", ())
+        word = (marked["word"] or "").lower()
+        usual = ("对", "错") if _WIDE.search(marked["says"]) else ("true", "false")
+        pair = next((pair for pair in TRUTHS if word in pair), usual)
+        right = word == pair[0] if word else marked["mark"] in _RIGHT_MARKS
+        options = tuple(
+            Option(name, one.capitalize(), (one == pair[0]) == right) for name, one in zip("ab", pair, strict=True)
+        )
+        says = _BEGINS_WITH_TRUTH.sub("", marked["says"], count=1).lstrip(" :：.–-").strip()
+        return ChoiceParts(says, options, (marked["why"] or "").strip(), ())
     found = _STATEMENT.fullmatch(prompt)
     if found is None:
         return None
@@ -462,24 +468,7 @@ def _of_statement(prompt: str) -> ChoiceParts | None:
     return ChoiceParts(asked, options, "", ())
 
 
-_TRUTHS = (
-    ("true", "false"),
-    ("vrai", "faux"),
-    ("verdadero", "falso"),
-    ("verdadeiro", "falso"),
-    ("vero", "falso"),
-    ("wahr", "falsch"),
-    ("richtig", "falsch"),
-    ("waar", "onwaar"),
-    ("prawda", "fałsz"),
-    ("верно", "неверно"),
-    ("правда", "ложь"),
-    ("对", "错"),
-    ("對", "錯"),
-    ("正确", "错误"),
-    ("正確", "錯誤"),
-)
-_TRUE_FALSE = rf"(?:{TRUE_OR_FALSE}|T[ ]?/[ ]?F|{'|'.join(f'{yes}[ ]?/[ ]?{no}' for yes, no in _TRUTHS)})"
+_TRUE_FALSE = rf"(?:{TRUE_OR_FALSE}|T[ ]?/[ ]?F|{'|'.join(f'{yes}[ ]?/[ ]?{no}' for yes, no in TRUTHS)})"
 _BEGINS_WITH_TRUTH = re.compile(rf"[^\w\n]{{0,4}}{_TRUE_FALSE}(?!\w)", re.IGNORECASE)
 _ENDS_IN_TRUTH = re.compile(rf"(?<!\w){_TRUE_FALSE}\W{{0,6}}$", re.IGNORECASE)
 _SAYS_TRUTH = re.compile(
@@ -513,7 +502,7 @@ def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts
     if not asks and not _states(prompt):
         return None
     word = {"t": "true", "f": "false"}.get(said["word"].lower(), said["word"].lower())
-    pair = next((pair for pair in _TRUTHS if word in pair), None)
+    pair = next((pair for pair in TRUTHS if word in pair), None)
     if pair is None:
         return None
     options = tuple(Option(name, one.capitalize(), one == word) for name, one in zip("ab", pair, strict=True))

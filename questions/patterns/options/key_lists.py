@@ -44,6 +44,7 @@ _SHORT_KEY = re.compile(
     r"|верно|неверно|да|нет|对|错|正确|错误)(?![\w'’]).*",
     re.IGNORECASE | re.DOTALL,
 )
+_LETTER_FIRST = re.compile(r"[ \t]*(?:[-*+][ ]+)?[(]?[A-Ja-j][.):][ ]*\S")
 _KEY_IN_HEADING = re.compile(r"[*_`]{0,3}[(]?[A-J](?:[.):][*_`]{0,3}[ ]|[*_`]{0,3}(?:[ ][-–—][ ]|$))")
 """A letter, maybe with the text of the option: `**B. a copy**`."""
 _RULE = re.compile(r"[ ]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*")
@@ -150,7 +151,11 @@ def _titles_above(document: Document, lines: list[int]) -> Iterator[frozenset[st
 
 def _in_line(document: Document, first: int, last: int) -> Iterator[KeyList]:
     """Yields the keys in a line such as `Answers: 1-B, 2-C, 3-A`."""
-    text = " ".join(document.source.line(number) for number in range(first, last + 1))
+    lines = [document.source.line(number) for number in range(first, last + 1)]
+    if sum(_LETTER_FIRST.match(line) is not None for line in lines) > 1:
+        # In `A. 1955`, `B. 1956`, a year and the next letter are no number and key.
+        return
+    text = " ".join(lines)
     pairs = list(_PAIR.finditer(text))
     if len(pairs) > _FEWEST and [int(one["number"]) for one in pairs] == list(
         range(int(pairs[0]["number"]), int(pairs[0]["number"]) + len(pairs))

@@ -110,11 +110,33 @@ class OptionRun:
     """Text of the only bold option, if no other mark exists."""
 
 
-MARKED_STATEMENT = re.compile(
-    r"(?P<says>[^\n]{4,400}?)[ \u3000]{0,9}[（(【\[][ \u3000]{0,9}(?P<mark>[√✓✔☑×✗✘╳❌对错對錯])\ufe0f?"
-    r"[ \u3000]{0,9}[)）】\]][。.]?"
+TRUTHS = (
+    ("true", "false"),
+    ("vrai", "faux"),
+    ("verdadero", "falso"),
+    ("verdadeiro", "falso"),
+    ("vero", "falso"),
+    ("wahr", "falsch"),
+    ("richtig", "falsch"),
+    ("waar", "onwaar"),
+    ("prawda", "fałsz"),
+    ("верно", "неверно"),
+    ("правда", "ложь"),
+    ("đúng", "sai"),
+    ("对", "错"),
+    ("對", "錯"),
+    ("正确", "错误"),
+    ("正確", "錯誤"),
 )
-"""A statement with a mark behind it that says whether it is true."""
+"""Words for true and false by language."""
+MARKED_STATEMENT = re.compile(
+    r"(?P<says>[^\n]{4,400}?)[ \u3000]{0,9}"
+    r"(?:[（(【\[][ \u3000]{0,9}(?P<mark>[√✓✔☑×✗✘╳❌对错對錯])\ufe0f?[ \u3000]{0,9}[)）】\]][。.]?"
+    rf"|(?:→|➜|⇒|->|=>)[ ]?\**(?P<word>{'|'.join(word for pair in TRUTHS for word in pair)})\**[.。]?"
+    r"(?:[ \n]{1,9}[(（](?P<why>[^()（）]{1,400})[)）])?)",
+    re.IGNORECASE,
+)
+"""A statement with a mark, or a word behind an arrow, that says whether it is true, and maybe why."""
 
 
 _TRUE_OR_FALSE = re.compile(

@@ -373,3 +373,24 @@ def test_a_sentence_below_the_options_may_name_the_right_ones(sentence: str, rig
     for question in read_bank(text, name="a.md").bank.questions:
         assert [(one.id, one.text) for one in question.options] == [("a", "clone"), ("b", "view"), ("c", "repeat")]
         assert "".join(one.id for one in question.options if one.right) == right
+
+
+def test_years_as_options_are_no_list_of_keys() -> None:
+    asked = "".join(
+        f"Question {n}\nIn which year did view {n} appear?\nA. {year}\nB. {year + 1}\nC. {year + 2}\nD. {year + 3}\n"
+        "Answer: B\n\n"
+        for n, year in ((1, 1955), (2, 1958), (3, 1999))
+    )
+    questions = read_bank(asked, name="a.md").bank.questions
+    assert [[option.text for option in one.options if option.right] for one in questions] == [
+        ["1956"],
+        ["1959"],
+        ["2000"],
+    ]
+
+
+def test_the_number_of_questions_shows_that_a_line_is_the_title_of_a_part() -> None:
+    asked = "Question {}\nWhich call copies?\nA. view\nB. clone\nC. expand\nAnswer: B\n\n"
+    text = f"Part 1 – Calls (2 questions)\n\n{asked.format(1)}{asked.format(2)}Part 2 – Views (1 question)\n\n"
+    questions = read_bank(text + asked.format(3), name="a.md").bank.questions
+    assert [(one.answered, one.why) for one in questions] == [(True, "")] * 3

@@ -35,3 +35,31 @@ def test_a_heading_that_names_options_is_no_question() -> None:
         "### Question\n\nWhich types are there?\n\n### Options (for choices only)\n\nint\nfloat\n\n### Answer\n\n0,1\n"
     )
     assert not any(one.prompt.startswith("Options") for one in read_bank(text, name="form.md").bank.questions)
+
+
+STATEMENTS = (
+    ("Views share memory.", True, ""),
+    ("Clones share memory.", False, " (Correct answer: they own it.)"),
+    ("A leaf has a gradient.", True, ""),
+    ("A stride is a shape.", False, "\n   (Correct answer: it is a step.)"),
+    ("A graph has nodes.", True, ""),
+)
+
+
+@pytest.mark.parametrize(
+    ("pair", "before"), [(("True", "False"), ""), (("Đúng", "Sai"), "Đúng / Sai: "), (("Vrai", "Faux"), "Vrai/Faux : ")]
+)
+def test_a_word_behind_an_arrow_is_the_key_of_a_statement(pair: tuple[str, str], before: str) -> None:
+    said = "".join(
+        f"{n}. {before}{text} → {pair[not true]}{why}\n" for n, (text, true, why) in enumerate(STATEMENTS, 1)
+    )
+    questions = read_bank(f"{said}6. Fill in the ____ of it.\n   Answer: size\n", name="test.md").bank.questions
+    assert [one.prompt for one in questions[:5]] == [text for text, _, _ in STATEMENTS]
+    assert [[option.text for option in one.options] for one in questions[:5]] == [list(pair)] * 5
+    assert [one.options[0].right for one in questions[:5]] == [true for _, true, _ in STATEMENTS]
+    assert [one.why for one in questions[1:4]] == ["Correct answer: they own it.", "", "Correct answer: it is a step."]
+
+
+def test_arrows_to_other_words_are_no_keys() -> None:
+    text = "".join(f"{n}. Step {n} of the deploy. → True\n" for n in range(1, 4)) + "4. Ask.\n5. Ship.\n6. Rest.\n"
+    assert read_bank(text, name="notes.md").bank.questions == ()
