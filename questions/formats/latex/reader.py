@@ -23,7 +23,14 @@ from questions.formats.latex.labels import LABEL_COMMAND, has_labels, part_at_la
 from questions.formats.latex.options import take_options
 from questions.formats.latex.packages import in_exam_class
 from questions.formats.latex.text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
-from questions.formats.latex.titles import have_numbers, lines_ask, mostly_ask, question_of, seems_question
+from questions.formats.latex.titles import (
+    have_numbers,
+    lines_ask,
+    mostly_ask,
+    question_of,
+    sections_ask,
+    seems_question,
+)
 from questions.formats.latex.tree import (
     CHOICES,
     EXERCISES,
@@ -83,10 +90,10 @@ def sniff(source: Source) -> bool:
 
 
 def _is_part_of_exam(source: Source) -> bool:
-    """Returns whether a file that a document includes has a `\\question` with choices or a solution, or a list whose
-    items mostly ask."""
+    """Returns whether a file that a document includes has a `\\question` with choices or a solution, a list whose items
+    mostly ask, or sections that do."""
     text = "\n".join(in_exam_class(source.lines)) if PurePath(source.name).suffix.lower() == ".tex" else ""
-    if "\\question" in text and _ANSWERED.search(text) is not None:
+    if sections_ask(text) or ("\\question" in text and _ANSWERED.search(text) is not None):
         return True
     items = [found[1] for line in source.lines if (found := _ITEM.match(line))]
     asking = sum(ends_asking(one.rstrip("\\ ")) or demands(one) or sets_task(one) for one in items)

@@ -171,6 +171,8 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     titled = _is_section_of_questions(document, kind, run)
     if titled or (kind == "heading" and _are_cards(document, run, known)):
         return Verdict(tuple(start for start in run if start.stem.text and not is_only_link(start)))
+    if kind == "heading" and _counts_below_questions(run):
+        return Verdict(tuple(start for start in run if start.stem.text))
     if not known and kind == "item" and _counts_through(document, run):
         return Verdict(tuple(start for start in run if not is_only_link(start)))
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
@@ -209,6 +211,18 @@ def _is_section_of_questions(document: Document, kind: Kind, run: list[Start]) -
     filled = [n for n in range(heading.last + 1, last + 1) if document.source.line(n).strip()]
     within = {n for start in run for n in range(start.first, start.end + 1)}
     return all(start.number for start in run) and sum(n in within for n in filled) * 10 >= len(filled) * 9
+
+
+def _counts_below_questions(run: list[Start]) -> bool:
+    """Returns whether headings with numbers from 1 on are below one that announces questions, and several ask or set a
+    task: the others name topics of the exam."""
+    over = run[0].headings[-1].text if run[0].headings else ""
+    numbers = [start.number for start in run]
+    if len(run) < _FEWEST_CONTINUED or numbers != [str(number) for number in range(1, len(run) + 1)]:
+        return False
+    asking = sum(start.asks or asks_or_demands(start.stem.text) for start in run)
+    inside = any(_holds_headings(start.body) or _titles_parts(start.body) for start in run)
+    return asks_for_questions((over,)) and asking * 5 >= len(run) and not inside
 
 
 def _counts_through(document: Document, run: list[Start]) -> bool:

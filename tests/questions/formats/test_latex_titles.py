@@ -53,3 +53,19 @@ def test_the_title_of_a_part_ends_an_answer_and_a_part_of_a_question_stays_one()
     )
     (question,) = exam.bank.questions
     assert (question.prompt, question.answer) == ("Say it.\n\nWhat is a view?", "A window.")
+
+
+SECTIONS = ("Cos'è una vista?", "Descrivere una foglia in dettaglio", "Elencare e descrivere i passi", "Dtype e stride")
+
+
+def test_sections_of_an_included_file_that_mostly_set_tasks_are_questions() -> None:
+    text = "".join(f"\\section{{{title}}}\nThe tensor has one.\n\\subsection{{Pregi}}\nFast.\n\n" for title in SECTIONS)
+    reading = read_bank(text, name="QA1-10.tex")
+    assert [one.prompt for one in reading.bank.questions] == list(SECTIONS[:3])
+    assert all(one.answer and one.answer.startswith("The tensor has one.") for one in reading.bank.questions)
+    assert [one.span.line for one in reading.findings if one.code == "Q006"] == [16]
+
+
+def test_sections_that_only_set_tasks_are_study_text() -> None:
+    text = "".join(f"\\section{{Write the loop {n} times}}\nIt runs.\n\n" for n in range(4))
+    assert read_bank(text, name="chapter.tex").bank.questions == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from questions import read_bank
 
 DEMANDS = [
@@ -55,3 +57,21 @@ def test_a_heading_that_asks_like_very_many_others_is_a_question_in_a_chapter_wh
     ]
     assert len(prompts) == 25
     assert prompts[-1] == "What is binding in a module?"
+
+
+def chapter(title: str, topics: tuple[str, ...]) -> str:
+    return f"# {title}\n\n" + "".join(f"## {n}. {topic}\n\nThe {topic}.\n\n" for n, topic in enumerate(topics, 1))
+
+
+RADIO = ("Spectrum of a signal", "Explain how sampling works.", "Filters", "Draw the block diagram.", "Antennas")
+
+
+@pytest.mark.parametrize("title", ["Questions for radio", "Pytania kierunkowe", "Вопросы к экзамену"])
+def test_numbered_topics_below_a_heading_for_questions_are_questions(title: str) -> None:
+    asking = ("What is gain?", "What is noise?", "What is phase?", "What is a mode?", "What is a lobe?")
+    questions = read_bank(chapter(title, RADIO) + chapter(f"{title} 2", asking), name="a.md").bank.questions
+    assert [one.prompt for one in questions] == [*RADIO, *asking]
+
+
+def test_numbered_topics_below_other_headings_are_study_text() -> None:
+    assert read_bank(chapter("Signals", RADIO), name="a.md").bank.questions == ()
