@@ -20,10 +20,9 @@ from questions.wording.labels import (
     Label,
     is_answer_heading,
     is_answer_summary,
-    labeled_lines,
     labels_in,
-    starting_lines,
 )
+from questions.wording.line_starts import labeled_lines, starting_lines
 from questions.wording.part_titles import part_title_lines
 
 if TYPE_CHECKING:

@@ -357,50 +357,6 @@ def _repeats_with_letters(source: Source, label: Label) -> bool:
     return False
 
 
-_BEGINS_QUESTION = re.compile(rf"(?:{QUESTION_WORDS})(?P<colon>[ ]?[:：]|[ ]?#?\d{{1,4}}[ ]*$)", re.IGNORECASE)
-
-
-def labeled_lines(source: Source) -> frozenset[int]:
-    """Returns the lines at the margin with a label such as `Question:`, and those with `Question 5` alone, in a
-    document with several of the former: none of them continues the text above."""
-    words = ((number, line) for number, line in enumerate(source.lines, 1) if line[:1].isalpha())
-    found = {number: match for number, line in words if (match := _BEGINS_QUESTION.match(line))}
-    colons = sum(match["colon"].endswith((":", "：")) for match in found.values())
-    return frozenset(found) if colons >= _FEWEST_LABELED else frozenset()
-
-
-_STARTS_QUESTION = re.compile(
-    rf"(?P<open>\*\*|__)\d{{1,4}}\\?[.)][ ](?:{QUESTION_WORDS})[ ]?(?:[:：](?P=open)|(?P=open)[:：])"
-    rf"|(?:{QUESTION_WORDS})[ ]#?\d{{1,4}}[ ]*$",
-    re.IGNORECASE,
-)
-"""A number with a word for a question in bold, `**5. Question:** …`, or such a word with a number alone."""
-
-
-def starting_lines(source: Source) -> frozenset[int]:
-    """Returns the lines at the margin that begin questions by a number and a word for them, in a document with several:
-    they begin a paragraph, also right below a line of text, if a blank line or the next one ends their question soon.
-    In a text without blank lines, the answer would belong to the question."""
-    found = [
-        number
-        for number, line in enumerate(source.lines, 1)
-        if (line[:1].isalpha() or line[:2] in ("**", "__"))
-        and _STARTS_QUESTION.match(line)
-        and _ends_soon(source, number)
-    ]
-    return frozenset(found if len(found) >= _FEWEST_LABELED else ())
-
-
-def _ends_soon(source: Source, start: int) -> bool:
-    below = map(source.line, range(start + 1, start + _LONGEST_QUESTION + 2))
-    return any(not line.strip() or _STARTS_QUESTION.match(line) for line in below)
-
-
-_LONGEST_QUESTION = 4
-"""Most lines of a question below a word with its number."""
-_FEWEST_LABELED = 3
-
-
 def text_after(source: Source, label: Label, last: int) -> str:
     """Returns the Markdown from a label to line `last`, dedented by the label's indentation."""
     rest = source.line(label.line)[label.end :]

@@ -10,7 +10,7 @@ from questions import Reading, read_bank
 from questions.document import open_document
 from questions.repairs.layout import with_indented_questions
 from questions.source import open_source
-from questions.wording.labels import starting_lines
+from questions.wording.line_starts import starting_lines
 
 
 def read(text: str) -> Reading:
@@ -125,3 +125,22 @@ def test_programs_above_folded_answers_stay_programs() -> None:
     # One line in three does not make questions of the others.
     source, _ = open_source(folded(["x = view(y)", "print(x)", "What is printed?"]), "cards.md")
     assert with_indented_questions(open_document(source)) is source
+
+
+def test_a_line_that_asks_right_below_a_labeled_answer_begins_a_question() -> None:
+    asked = "".join(
+        f"What is dtype {n}?\n\nAnswer: A type of {n} bits.\nIt has no sign.\nHow is type {n} cast?\n\n"
+        f"Answer:\nx.to(t{n})\ny = x\n\n"
+        for n in (8, 16, 32)
+    )
+    found = pairs(asked)
+    assert found[:2] == [
+        ("What is dtype 8?", "A type of 8 bits.\nIt has no sign."),
+        ("How is type 8 cast?", "x.to(t8)\ny = x"),
+    ]
+    assert len(found) == 6
+
+
+def test_the_last_line_of_a_question_in_several_lines_is_part_of_it() -> None:
+    text = "".join(f"Given are {n} rows.\nWhat is their sum?\n\nAnswer: {n}\n\n" for n in (8, 16, 32, 64))
+    assert starting_lines(open_source(text, "a.md")[0]) == frozenset()
