@@ -11,7 +11,7 @@ from questions.patterns.candidates import REASONS
 from questions.patterns.card_blocks import read_card_blocks
 from questions.patterns.contents import without_contents
 from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
-from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
+from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_counted_title, read_front_matter
 from questions.patterns.html_tables import read_html_tables
 from questions.patterns.inference import best_candidate, keyed_candidate
 from questions.patterns.options.bold_keys import with_bold_keys
@@ -72,6 +72,8 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     draft = merge_drafts([fixed.front_matter, *read, tables, cards, html_tables])
     if not draft.questions and (titled := read_asking_title(whole)).questions:
         return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
+    if not draft.questions and (titled := read_counted_title(whole)).questions:
+        return Inferred(titled, ("heading",), ("1 question: the title of the document, with a number",))
     draft = without_unclear(whole, with_bold_keys(whole, _keyed(whole, draft, lists)))
     _name_unread(whole, draft, starts, won)
     names = [FRONT_MATTER] if fixed.front_matter.questions else []

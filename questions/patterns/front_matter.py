@@ -1,13 +1,17 @@
-"""Reads questions in the front matter: `questions:` as a list, or as lists by level, and a title that asks."""
+"""Reads questions in the front matter: `questions:` as a list, or as lists by level, and documents that are one
+question because their title asks."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import yaml
 
 from questions.document import Document, Draft, entries, scalar
 from questions.patterns.found_questions import FoundQuestion, add_question, make_question
+from questions.wording.imperatives import asks_or_demands
+from questions.wording.labels import QUESTION_WORDS
 from questions.wording.stems import ends_asking, level_of
 
 if TYPE_CHECKING:
@@ -45,6 +49,31 @@ def read_asking_title(document: Document) -> Draft:
     answer = document.source.text(body[0].first, body[-1].last)
     found = FoundQuestion(first=first, last=body[-1].last, prompt=title, answer=answer, labeled=False, level=level)
     add_question(document, draft, found)
+    return draft
+
+
+_QUESTION_TITLE = re.compile(
+    rf"(?:[\w#+. ]{{1,40}}?[ ]?[-–—:|][ ]?)?(?:{QUESTION_WORDS})[ ]?#?(?P<number>\d{{1,4}})[ ]?[-–—:|.)][ ]?"
+    r"(?P<text>\S.*)",
+    re.IGNORECASE,
+)
+"""A title that is a question of a collection with a file for each: `AI - Question 17 - How …?`"""
+
+
+def read_counted_title(document: Document) -> Draft:
+    """Reads a document whose title is a question with a word and a number, and whose text answers it."""
+    draft = Draft()
+    section = document.sections[0] if document.sections else None
+    found = _QUESTION_TITLE.fullmatch(section.heading.text.strip()) if section else None
+    if section is None or found is None or not asks_or_demands(found["text"]) or not section.body:
+        return draft
+    source = document.source
+    first, last = section.heading.first, section.body[-1].last
+    if source.next_filled(1) != first or source.next_filled(last + 1) <= len(source.lines):
+        return draft
+    answer = source.text(section.heading.last + 1, last)
+    one = FoundQuestion(first=first, last=last, prompt=found["text"], answer=answer, number=found["number"])
+    add_question(document, draft, one)
     return draft
 
 
