@@ -342,9 +342,14 @@ def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
 
 
 def _follows_outline(answer: str, options: Sequence[FoundOption]) -> bool:
-    """Returns whether lines of an answer begin with several of the texts, which then say what it is to cover."""
-    begun = {_start(line) for line in answer.split("\n") if line.strip()}
-    return sum(_start(option.text) in begun for option in options) > 1
+    """Returns whether lines of an answer begin with several of the texts, which then say what it is to cover. A first
+    line that is one text, above a reason, is a key: reasons may go through all of them."""
+    first, *below = [line for line in answer.split("\n") if line.strip()] or [""]
+    texts = {_start(option.text) for option in options}
+    if plain(first).strip(" *_.").casefold() in texts and below and _start(below[0]) not in texts:
+        return False
+    begun = {_start(line) for line in (first, *below)}
+    return len(texts & begun) > 1
 
 
 def _start(line: str) -> str:

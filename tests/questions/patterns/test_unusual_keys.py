@@ -143,3 +143,14 @@ def test_few_letters_at_the_ends_of_options_are_part_of_them() -> None:
 def test_letters_of_other_options_at_the_ends_are_part_of_them() -> None:
     text = ending("bacbab").replace("a. red\n", "a. vitamin C\n", 1)
     assert not any(right(one) for one in read_bank(text, name="a.md").bank.questions)
+
+
+def test_a_reason_may_go_through_all_options() -> None:
+    text = "".join(
+        f"{n}) What does view {n} include?:\n\nStrides.  \nShapes.  \nOffsets.  \nAll of them.  \n"
+        f"**Answer:** {key}\nA view includes:\n\n- Strides: the steps.\n- Shapes: the sizes.\n- Offsets: the start.\n\n"
+        for n, key in enumerate(("All of them.", "Shapes.", "All of them."), 1)
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [right(one) for one in questions] == ["d", "b", "d"]
+    assert questions[0].why == "A view includes:\n\n- Strides: the steps.\n- Shapes: the sizes.\n- Offsets: the start."
