@@ -140,14 +140,15 @@ _FEWEST_SIGNS = 3
 
 def with_key_lines(source: Source) -> Source:
     """Returns the document with labels before the keys right below lettered options. A letter without a word or a sign
-    stays as it is, because it may be an empty option."""
+    stays as it is, because it may be an empty option, unless several stand apart below options in small letters."""
     if not any(map(_OPTION.match, source.lines)):
         return source
     found = _keys_below_options(source)
     signs = Counter(key["mark"].strip() for key in found.values() if key["mark"] and not key["label"])
     lines = list(source.lines)
+    alone = _letters_alone(source, found)
     for at, key in found.items():
-        if key["label"] or (key["mark"] and signs[key["mark"].strip()] >= _FEWEST_SIGNS):
+        if at in alone or key["label"] or (key["mark"] and signs[key["mark"].strip()] >= _FEWEST_SIGNS):
             lines[at] = f"{key['lead']}**Answer:** {key['key'].upper()}"
     lines = [_from_sentence(line, lines, at) for at, line in enumerate(lines)]
     named = _texts_below_options(source)
@@ -157,6 +158,25 @@ def with_key_lines(source: Source) -> Source:
     for at in _words_above_letters(source):
         lines[at] = f"**{lines[at].strip()}**"
     return replace(source, lines=tuple(lines)) if tuple(lines) != source.lines else source
+
+
+_FEWEST_ALONE_BELOW = 5
+"""Fewest small letters alone below options that are keys."""
+_SMALL = re.compile(r"[a-j](?:[ ]?,[ ]?[a-j]){0,5}[ ]*")
+
+
+def _letters_alone(source: Source, found: dict[int, re.Match[str]]) -> frozenset[int]:
+    """Returns the lines that are only small letters in order, between blank lines, below options of which none has a
+    later letter; none if they are few."""
+    alone: list[int] = []
+    for at in found:
+        if not _SMALL.fullmatch(source.lines[at]) or source.lines[at - 1].strip() or source.line(at + 2).strip():
+            continue
+        letters = [letter for letter in source.lines[at] if letter.isalpha()]
+        option = _OPTION.match(source.line(source.last_filled(1, at)))
+        if option and letters == sorted(set(letters)) and letters[-1] <= option["letter"]:
+            alone.append(at)
+    return frozenset(alone if len(alone) >= _FEWEST_ALONE_BELOW else ())
 
 
 def _from_sentence(line: str, lines: list[str], at: int) -> str:

@@ -43,19 +43,29 @@ def with_unquoted_lines(source: Source) -> Source:
     return source.with_lines(quoted)
 
 
-# Takes the line breaks of HTML from the ends of lines that ask, as in `What is a view?<br>`.
+# Takes the line breaks of HTML from the ends of lines that ask, as in `What is a view?<br>`, and writes those of a
+# backslash, `a. a copy \`, as two spaces.
 #
 # The answer is in the next line, with or without them.
 
 _BREAKS = re.compile(r"(?<=[?？])(?P<close>[*_]{0,3})(?:<br[ ]?/?>[ ]?){1,3}[ ]*$", re.IGNORECASE)
 
 
+_BACKSLASH = re.compile(r"(?<=[^\\\s])[ ]?\\[ ]*$")
+_FEWEST_BACKSLASHES = 5
+"""Fewest lines that end with a backslash."""
 _ONLY_BREAKS = re.compile(r"[ ]{0,3}(?:<br[ ]?/?>[ ]?){1,3}[ ]*", re.IGNORECASE)
 
 
 def with_plain_ends(source: Source) -> Source:
-    """Returns the document without line breaks right behind the question marks that end a line, and with blank lines
-    for those with nothing else."""
+    """Returns the document without line breaks right behind the question marks that end a line, with blank lines for
+    those with nothing else, and with two spaces for those of a backslash."""
+    ends = {
+        at: f"{line[: found.start()]}  "
+        for at, line in lines_outside_programs(source.lines)
+        if line.rstrip().endswith("\\") and (found := _BACKSLASH.search(line))
+    }
+    source = source.with_lines(ends) if len(ends) >= _FEWEST_BACKSLASHES else source
     if not any("<br" in line.lower() for line in source.lines):
         return source
     source = source.with_lines(

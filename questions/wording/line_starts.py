@@ -37,7 +37,7 @@ def starting_lines(source: Source) -> frozenset[int]:
     """Returns the lines at the margin that begin questions by a number and a word for them, in a document with several:
     they begin a paragraph, also right below a line of text, if a blank line or the next one ends their question soon.
     In a text without blank lines, the answer would belong to the question. So do lines that ask right below a labeled
-    answer, if the next one has a label too."""
+    answer, if the next one has a label too, and bold lines with a number right below an option."""
     found = [
         number
         for number, line in enumerate(source.lines, 1)
@@ -49,7 +49,21 @@ def starting_lines(source: Source) -> frozenset[int]:
     asked = [
         at for at, line in lines if line[:1].isalpha() and line.rstrip().endswith(("?", "？")) and _glued(source, at)
     ]
-    return frozenset(one for group in (found, asked) if len(group) >= _FEWEST_LABELED for one in group)
+    counted = _counted_below_options(source)
+    return frozenset(one for group in (found, asked, counted) if len(group) >= _FEWEST_LABELED for one in group)
+
+
+_BOLD_NUMBER = re.compile(r"\*\*\d{1,3}[.)][ ]?\S")
+_OPTION = re.compile(r"[ ]{0,3}[(]?[B-Jb-j][.)][ ]+\S")
+
+
+def _counted_below_options(source: Source) -> list[int]:
+    """Returns the lines in bold with a number whose line above is an option from the second on."""
+    return [
+        at
+        for at, line in enumerate(source.lines, 1)
+        if line[:2] == "**" and at > 1 and _BOLD_NUMBER.match(line) and _OPTION.match(source.line(at - 1))
+    ]
 
 
 def _glued(source: Source, at: int) -> bool:

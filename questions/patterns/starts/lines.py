@@ -260,8 +260,12 @@ def _line(block: Block) -> _AskingLine | None:
     stem = question_line(found["bold"])
     lines = found["bold"].count("\n") + 1
     same = without_break(rest.partition("\n")[0].rstrip())
-    if not same.strip(" .:："):
+    if not same.strip(" .:：") and not (stem.number and _PICTURES.fullmatch(rest)):
         return _AskingLine(stem, bold=True, count=lines)
+    if _PICTURES.fullmatch(rest):
+        # What a picture below shows is part of the question.
+        pictures = rest.strip(" \\").strip()
+        return _AskingLine(stem._replace(text=f"{stem.text}\n{pictures}"), bold=True, count=block.text.count("\n") + 1)
     said = same.lstrip(" .:：–—-")
     # `**3) A title**. The question` and `**3.** The question`
     if found["bold"].strip().rstrip(".:)：").isdecimal():
@@ -278,6 +282,7 @@ def _line(block: Block) -> _AskingLine | None:
     return _AskingLine(asked, title="" if labeled else title, bold=True, count=block.text.count("\n") + 1)
 
 
+_PICTURES = re.compile(r"[ ]*\\?\s*(?:!\[[^\[\]]{0,200}\]\([^()\s]{1,500}\)\s*){1,5}")
 _DASH = re.compile(r"^[–—-]{1,2}[ ]+")
 """What separates a question in bold from an answer in its line."""
 
