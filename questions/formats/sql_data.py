@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.field_names import FLAGS, OPTION_TEXT, ROLE_OF, spelled
+from questions.formats.data.options import written_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,8 @@ _NO_COLUMN = re.compile(r"(?:primary|foreign|unique|constraint|key|check|index|f
 _MYSQL = re.compile(r"`|\bAUTO_INCREMENT\b|\bENGINE\s*=", re.IGNORECASE)
 """What only a dialect has in which a backslash stands before a sign in a text."""
 _VALUE = re.compile(
-    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|[NnEe]?'(?P<text>(?:[^'\\]|\\.|'')*)'|\"(?P<double>(?:[^\"\\]|\\.|\"\")*)\""
+    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|\$(?P<tag>\w{0,20})\$(?P<dollar>(?:[^$]|\$(?!(?P=tag)\$)){0,20000})\$(?P=tag)\$"
+    r"|[NnEe]?'(?P<text>(?:[^'\\]|\\.|'')*)'|\"(?P<double>(?:[^\"\\]|\\.|\"\")*)\""
     r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w.]*)|(?P<mark>[(),;])|(?P<bracket>[\[\]])"
     r"|(?P<cast>::\s*[A-Za-z_]\w*(?:\s*\[\s*\])*)|(?P<other>.)",
     re.DOTALL,
@@ -168,8 +170,13 @@ _ARRAY_ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^,"{}]*
 
 
 def _cast(value: Any, kind: str) -> Any:
-    """Returns a text as the list that a cast such as `::text[]` makes of it, `{one,"two, three"}`; any other value as
-    it is."""
+    """Returns a text as what a cast makes of it: the data in it (`::jsonb`), or the list `{one,"two, three"}`
+    (`::text[]`); any other value as it is."""
+    if isinstance(value, str) and kind.lower().rstrip().endswith(("json", "jsonb")):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
     if not isinstance(value, str) or not kind.endswith("]") or value[:1] + value[-1:] != "{}":
         return value
     inner, at, found = value[1:-1], 0, []
@@ -184,12 +191,17 @@ def _cast(value: Any, kind: str) -> Any:
 def _value(token: re.Match[str], *, mysql: bool) -> Any:
     if (number := token["number"]) is not None:
         return int(number) if number.lstrip("-").isdecimal() else float(number)
+    if token["dollar"] is not None:
+        return token["dollar"]
     if token["word"]:
         return _WORDS.get(token["word"].lower())
     text = token["text"] if token["text"] is not None else token["double"]
     if text is None:
         return None
     text = text.replace("''", "'") if token["text"] is not None else text.replace('""', '"')
+    if text[:1] in ("[", "{") and written_as_json(text) is not text:
+        # In JSON, the backslashes are its own.
+        return text
     return _ESCAPE.sub(lambda found: _sign(found, mysql=mysql), text)
 
 

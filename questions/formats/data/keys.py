@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
@@ -86,9 +87,10 @@ _NUMBERS = re.compile(r"[0-9]{1,2}(?:[ ]*[,;/&|][ ]*[0-9]{1,2})+")
 
 def with_split_keys(records: list[Record]) -> list[Record]:
     """Returns the records; numbers of several options in one text, such as `1,3`, are a list, unless they are also the
-    text of an option or greater than the number of options in any record."""
+    text of an option or greater than the number of options in any record. Those that do not ascend may be an order."""
     written = [(record, record.values.get("correct")) for record in records if record.options]
     several = [(record, said) for record, said in written if isinstance(said, str) and _NUMBERS.fullmatch(said.strip())]
+    several = [(record, said) for record, said in several if _ascend(re.findall("[0-9]+", said))]
     parts = {id(record): re.findall("[0-9]+", said) for record, said in several}
     if any(
         said.strip() in map(option_text, record.options) or max(map(int, parts[id(record)])) > len(record.options)
@@ -99,6 +101,10 @@ def with_split_keys(records: list[Record]) -> list[Record]:
         replace(record, values={**record.values, "correct": parts[id(record)]}) if id(record) in parts else record
         for record in records
     ]
+
+
+def _ascend(numbers: list[str]) -> bool:
+    return all(int(above) < int(below) for above, below in pairwise(numbers))
 
 
 def with_fitting_labels(records: list[Record]) -> list[Record]:

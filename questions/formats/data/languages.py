@@ -32,3 +32,22 @@ def in_english(texts: dict[Any, Any]) -> Any:
         return ""
     english = (text for name, text in texts.items() if spelled(name) in ("en", "english"))
     return next(english, next(iter(texts.values()), ""))
+
+
+def in_one_text(value: Any, role: str | None = "") -> Any:
+    """Returns the text of a value that is there in several languages; of a list or mapping of such values, their texts;
+    any other value as it is, and that of a question, whose other languages are named."""
+    if role == "question":
+        return value
+    if isinstance(value, dict):
+        if len(value) > 1 and all(isinstance(one, str) for one in value.values()) and (text := in_english(value)):
+            return text
+        if value and all(isinstance(one, dict) and in_one_text(one) is not one for one in value.values()):
+            return {name: in_one_text(one) for name, one in value.items()}
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, dict) and in_one_text(one) is not one for one in value)
+    ):
+        return [in_one_text(one) for one in value]
+    return value

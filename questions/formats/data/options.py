@@ -303,6 +303,13 @@ def pairs_of(unknown: dict[str, Any]) -> list[tuple[str, str]]:
     return found[0] if len(found) == 1 else []
 
 
+def sides_of(options: Iterable[Any]) -> list[tuple[str, str]]:
+    """Returns options that are pairs, `{left: …, right: …}`; empty for others."""
+    sides = [(one.get("left"), one.get("right")) if isinstance(one, dict) else (None, None) for one in options]
+    texts = [(left, right) for left, right in sides if isinstance(left, str) and isinstance(right, str)]
+    return [(shown_text(left), shown_text(right)) for left, right in texts] if len(texts) == len(sides) > 1 else []
+
+
 def feedback_of(option: Any) -> str:
     """Returns what is said of an option; empty if nothing is."""
     if not isinstance(option, dict):

@@ -54,6 +54,25 @@ def order_of(fields: Mapping[str, Any], options: Sequence[str]) -> Order | None:
     return _order(fitting[0] if fitting else [], right)
 
 
+_KINDS = ("question type", "type", "kind", "qtype", "format")
+_ASKS_ORDER = re.compile(
+    r"\b(?:re-?)?order(?:ing)?\b|\bsort(?:ing)?\b|\bsequenc\w+|\barrang\w+|reihenfolge|排序", re.IGNORECASE
+)
+
+
+def asks_for_order(fields: Mapping[str, Any]) -> bool:
+    """Returns whether a field with the kind of a question says that it asks for an order."""
+    kinds = (fields.get(name) for name in _KINDS)
+    return any(isinstance(kind, str) and _ASKS_ORDER.search(re.sub("[_-]", " ", kind)) is not None for kind in kinds)
+
+
+def places_of_order(key: Any) -> dict[str, Any]:
+    """Returns a key as the field with the right order: numbers as numbers, also those in texts."""
+    if isinstance(key, list) and all(isinstance(one, str) and one.isdecimal() for one in key):
+        key = [int(one) for one in key]
+    return {"correct order": key}
+
+
 def _texts(value: Any) -> list[str]:
     """Returns the texts of a list of them; empty for any other value."""
     if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):

@@ -8,8 +8,8 @@ from typing import Any
 
 from questions.blocks import plain
 from questions.formats.data.keys import LETTER, Record, agreed, right_of, right_texts
-from questions.formats.data.options import feedback_of, flags_of, option_text, pairs_of, shown_text
-from questions.formats.data.orders import order_of
+from questions.formats.data.options import feedback_of, flags_of, option_text, pairs_of, shown_text, sides_of
+from questions.formats.data.orders import asks_for_order, order_of, places_of_order
 from questions.formats.data.tasks import TITLE
 from questions.formats.draft import (
     ImportDraft,
@@ -53,13 +53,26 @@ def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: 
     if not record.has_key and (pairs := pairs_of(record.unknown)):
         add_pairs(draft, item, pairs)
         return
+    if pairs := sides_of(record.options):
+        add_pairs(draft, item, pairs)
+        return
     flags = flags_of(record.options)
     texts = [option_text(option) for option in record.options]
     keyed = {"correct", "index", "wrong"} & values.keys() or any(flag is not None for flag in flags)
-    if not keyed and (order := order_of(record.unknown, texts)):
+    ordered = asks_for_order(record.unknown) and len(texts) > 1
+    fields = {**record.unknown, **places_of_order(values.get("correct"))} if ordered and keyed else record.unknown
+    if (ordered or not keyed) and (order := order_of(fields, texts)):
         answer, listed = order.answer(item.prompt), "\n".join(f"- {text}" for text in order.offered)
         item.prompt = f"{item.prompt}\n\n{listed}".strip()
         _add_worded(draft, item, answer)
+        return
+    if ordered:
+        add_unanswered(draft, item, texts)
+        return
+    if not texts and _names_unread(values):
+        note = f"`{shown_text(values.get('correct'))[:60]}`"
+        draft.add("Q606", "the options cannot be read", "write them as a list", item.lines, note=note)
+        add_unanswered(draft, item)
         return
     wrong = values.get("wrong")
     worded = right_texts(values.get("correct"))
@@ -74,6 +87,16 @@ def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: 
         add_choice(draft, item, _drafts(record, texts, right))
     else:
         _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+
+
+_PLACES = re.compile(r"\[?\s*\d{1,2}(?:\s*,\s*\d{1,2})*\s*\]?")
+
+
+def _names_unread(values: dict[str, Any]) -> bool:
+    """Returns whether a key gives places in a text with options that could not be read."""
+    said, offered = values.get("index", values.get("correct")), values.get("options")
+    written = isinstance(offered, str) and offered.strip()[:1] in ("[", "{")
+    return written and said is not None and _PLACES.fullmatch(str(said).strip()) is not None
 
 
 _PROGRAMS = ("code", "code snippet", "snippet", "code block", "code example", "example code", "source code", "codigo")

@@ -30,7 +30,7 @@ from questions.formats.data.keys import (
     with_number_keys,
     with_split_keys,
 )
-from questions.formats.data.languages import LANGUAGE, in_english, in_one_language
+from questions.formats.data.languages import LANGUAGE, in_english, in_one_language, in_one_text
 from questions.formats.data.loading import MOST_VALUES, load, load_data, name_error, name_slips
 from questions.formats.data.nested import (
     as_cards,
@@ -357,7 +357,9 @@ def _by_place(value: Any) -> dict[str, Any]:
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     fields = unnested(by_initials(of_published(of_conversation(of_task(in_one_language(data))))), DATA_ROLES)
-    values, unknown, others = by_roles(fields)
+    values, unknown, others = by_roles(
+        {name: in_one_text(value, DATA_ROLES.get(name)) for name, value in fields.items()}
+    )
     if isinstance(values.get("question"), dict):
         inner = values["question"]
         named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
@@ -371,18 +373,7 @@ def _record(data: dict[Any, Any]) -> Record | None:
     asked = values.get("question")
     if not isinstance(asked, str) or not asked.strip() or _FILE.fullmatch(asked) or _only_names(values, unknown):
         return None
-    if (offered := written_as_json(values.get("options"))) is not values.get("options"):
-        values["options"] = offered
-        if "correct" in values:
-            values["correct"] = written_as_json(values["correct"])
-    if "correct" not in values and (accepted := accepted_answers(values.get("options"))) is not None:
-        values["correct"], values["_correct"] = accepted, values.pop("_options")
-        del values["options"]
-    if isinstance(values.get("options"), list):
-        # Of `{content: {text: …}, correct: …}`, the text is that of the option.
-        values["options"] = [without_wrappers(one) if isinstance(one, dict) else one for one in values["options"]]
-    if demanded := _demanded(values.get("correct")):
-        values["correct"] = demanded
+    _unpack(values, unknown)
     options, letters = options_of(values.get("options"))
     if isinstance(values.get("options"), str) and {"correct", "index"} & values.keys():
         options, letters = lettered_options(values["options"])
@@ -414,6 +405,26 @@ def _demanded(answers: Any) -> str:
 
 _FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.(?:tex|md|txt|html?|rst|png|jpe?g|svg|pdf|json|ya?ml)")
 """The path of a file, which has a question elsewhere."""
+
+
+def _unpack(values: dict[str, Any], unknown: dict[str, Any]) -> None:
+    """Brings the options and the key of a record to the usual form: from JSON in a text, from answers that were found
+    in a text, from lists of what to name, and from a field `isTrue` beside a statement."""
+    if (offered := written_as_json(values.get("options"))) is not values.get("options"):
+        values["options"] = offered
+        if "correct" in values:
+            values["correct"] = written_as_json(values["correct"])
+    if "correct" not in values and (accepted := accepted_answers(values.get("options"))) is not None:
+        values["correct"], values["_correct"] = accepted, values.pop("_options")
+        del values["options"]
+    if isinstance(values.get("options"), list):
+        # Of `{content: {text: …}, correct: …}`, the text is that of the option.
+        values["options"] = [without_wrappers(one) if isinstance(one, dict) else one for one in values["options"]]
+    if demanded := _demanded(values.get("correct")):
+        values["correct"] = demanded
+    if not values.keys() & {"options", "correct"} and isinstance(unknown.get("is true"), bool):
+        values["correct"] = unknown.pop("is true")
+
 
 _NUMBERED = ("question number", "question no", "question type")
 """Names of fields that only a question has."""

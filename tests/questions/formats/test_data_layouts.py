@@ -96,3 +96,50 @@ def test_other_mistakes_in_yaml_are_refused_with_their_line(old: str, new: str, 
     reading = read_bank(COLONS.replace(old, new), name="quiz.yaml")
     assert reading.bank.questions == () and reading.findings[0].code == "Q601"
     assert abs(reading.findings[0].span.line - line) < 2
+
+
+def test_options_in_several_languages_are_read_in_english() -> None:
+    data = [
+        {
+            "question_text": {"zh": "哪个复制？", "en": "Which copies?"},
+            "options": {"A": {"zh": "视图", "en": "a view"}, "B": {"zh": "克隆", "en": "a clone"}},
+            "correct_answers": ["B"],
+            "explanation": {"zh": "视图共享。", "en": "A view shares."},
+        },
+        {
+            "question_text": {"zh": "哪个相加？", "en": "Which adds?"},
+            "options": [{"zh": "加", "en": "add"}, {"zh": "连接", "en": "cat"}],
+            "correct_answers": ["A"],
+        },
+    ]
+    reading = read_bank(json.dumps(data), name="quiz.json")
+    assert all_asked(reading) == [
+        "Which copies? | - a view | + a clone | why A view shares.",
+        "Which adds? | + add | - cat",
+    ]
+    assert messages(reading) == ["Q610 other languages were not imported: `question zh`"]
+
+
+def test_options_with_two_sides_are_pairs() -> None:
+    sides = [{"left": "a view", "right": "shares"}, {"left": "a clone", "right": "copies"}]
+    key = {"a view": "shares", "a clone": "copies"}
+    data = [{"content": "What does it do?", "type": "MATCHING", "options": sides, "correctAnswer": key}]
+    data += [{"content": "Which one adds?", "type": "MCQ", "options": ["add", "cat"], "correctAnswer": "add"}] * 1
+    asked = read_as("quiz.json", json.dumps({"questions": [{**one, "question": one.pop("content")} for one in data]}))
+    assert asked == [
+        "What does it do?\n\na view | - copies | + shares",
+        "What does it do?\n\na clone | + copies | - shares",
+        "Which one adds? | + add | - cat",
+    ]
+
+
+@pytest.mark.parametrize("key", [[2, 0, 1], ["2", "0", "1"]])
+def test_a_key_of_a_question_about_an_order_is_the_order(key: list[object]) -> None:
+    lines = ["loss", "step", "backward"]
+    data = [{"question": "Sort.", "question_type": "re-order", "options": lines, "correct": key}]
+    data += [{"question": "Which adds?", "question_type": "single", "options": ["add", "cat"], "correct": 0}]
+    assert read_as("quiz.json", json.dumps(data))[0] == (
+        "Sort.\n\n- backward\n- loss\n- step | = 1. backward\n2. loss\n3. step"
+    )
+    unsure = [{**data[0], "correct": [0, 7, 1]}, data[1]]
+    assert read_bank(json.dumps(unsure), name="quiz.json").bank.questions[0].answer is None

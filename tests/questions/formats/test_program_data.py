@@ -257,3 +257,36 @@ def test_a_list_within_a_function_of_a_program() -> None:
     text += "      { question_text: 'Which adds?', options: ['add', 'cat'], correct_answer: 'add' },\n"
     text += "    ];\n  } catch {}\n};\n"
     assert read_as("seed.ts", text) == ["Which adds? | + add | - cat"]
+
+
+def test_texts_of_sql_between_dollars_and_data_in_casts() -> None:
+    text = "INSERT INTO quiz (question_text, options, correct_answer, explanation) VALUES\n"
+    text += """('Which copies?', $$["view", "it's a clone"]$$::jsonb, 1, $why$A view shares.$why$),\n"""
+    text += """('Which adds?', '["add", "cat"]'::jsonb, '"add"'::jsonb, E'It adds.');\n"""
+    assert read_as("seed.sql", text.replace(", 1, $why$", """, '"it''s a clone"'::jsonb, $why$""")) == [
+        "Which copies? | - view | + it's a clone | why A view shares.",
+        "Which adds? | + add | - cat | why It adds.",
+    ]
+
+
+def test_backslashes_in_json_of_sql_are_its_own() -> None:
+    text = "INSERT INTO quiz (question, options, correct_index) VALUES\n"
+    text += """('Which opens a file?', '["open(\\"a\\")", "close()"]', 0),\n('Which adds?', '["cat", "add"]', 1);\n"""
+    assert read_as("seed.sql", text) == ['Which opens a file? | + open("a") | - close()', "Which adds? | - cat | + add"]
+
+
+def test_a_place_among_options_that_cannot_be_read_is_no_answer() -> None:
+    text = "INSERT INTO quiz (question, options, answer) VALUES\n('Which copies?', '[\"view\", clone]', '1'),\n"
+    text += "('Which adds?', '[\"add\", cat]', '0');\n"
+    reading = read_bank(text, name="seed.sql")
+    assert [one.answer for one in reading.bank.questions] == [None, None]
+    assert {one.code for one in reading.findings} == {"Q604", "Q606"}
+
+
+def test_a_statement_with_whether_it_is_true() -> None:
+    text = "export const quiz = [\n  { question: 'A view shares memory.', isTrue: true },\n"
+    text += "  { question: 'A view copies.', isTrue: false },\n];\n"
+    assert read_as("quiz.ts", text) == [
+        "A view shares memory. | + True | - False",
+        "A view copies. | - True | + False",
+    ]
