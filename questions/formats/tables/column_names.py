@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.formats.data.field_names import FIELD_NAMES, flag_place, names_wrong, option_name, option_places, spelled
+from questions.formats.data.field_names import (
+    FIELD_NAMES,
+    flag_place,
+    names_index,
+    names_wrong,
+    option_name,
+    option_places,
+    spelled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +162,9 @@ def _column(name: str, letters: bool) -> Column:
         return Column("option", _LETTERS.index(name))
     if name in _ROLE_OF:
         return Column(_ROLE_OF[name])
-    return Column(*found) if (found := option_name(name)) else Column("")
+    if found := option_name(name):
+        return Column(*found)
+    return Column("correct" if names_index(name) else "")
 
 
 _INDEX = re.compile(r"in(?:dex|dice)\b")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -24,11 +26,36 @@ def parts_of(cell: str) -> list[str]:
     """Returns the options in a cell, between the clearest mark that parts it: line breaks, bars, semicolons or
     commas. Where letters from A on stand before options, only these begin one, and they are in the order of their
     letters, which keys name."""
+    if listed := _written_list(cell.strip()):
+        return listed
+    cell = _BREAK.sub("\n", cell)
     split = {mark: [text.strip() for text in cell.strip().split(mark) if text.strip()] for mark in _MARKS}
     lettered = [_by_letters(parts, mark) for mark, parts in split.items()]
     if best := max(lettered, key=len):
         return best
     return next((parts for parts in split.values() if len(parts) > 1), split[_MARKS[-1]])
+
+
+def _written_list(cell: str) -> list[str]:
+    """Returns the options of a list as programs write it into a cell, `["a view", "a copy"]`; empty for other cells."""
+    if cell[:1] + cell[-1:] != "[]" or len(cell) > _LONGEST_LIST:
+        return []
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        try:
+            found = ast.literal_eval(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            return []
+    regular = isinstance(found, list) and len(found) >= _FEWEST_OPTIONS
+    return (
+        [str(one).strip() for one in found] if regular and all(isinstance(o, str | int | float) for o in found) else []
+    )
+
+
+_BREAK = re.compile(r"[ ]?<br[ ]?/?>[ ]?", re.IGNORECASE)
+_LONGEST_LIST = 20_000
+"""Length of a cell with a list, characters."""
 
 
 def _by_letters(parts: list[str], mark: str) -> list[str]:

@@ -553,7 +553,9 @@ def _without_placeholder(
 def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
     """Yields the non-empty rows, each with its first and last line."""
     lines = draft.source.lines
-    reader = csv.reader((f"{line}\n" for line in lines[first - 1 :]), delimiter=delimiter, skipinitialspace=True)
+    mark = _quote_of(lines[first - 1 :], delimiter)
+    written = (f"{line}\n" for line in lines[first - 1 :])
+    reader = csv.reader(written, delimiter=delimiter, skipinitialspace=True, quotechar=mark)
     start = first
     while True:
         try:
@@ -572,3 +574,25 @@ def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequ
         if any(cell.strip() for cell in cells):
             yield cells, (start, draft.source.last_filled(start, last))
         start = last + 1
+
+
+def _quote_of(lines: Sequence[str], delimiter: str) -> str:
+    """Returns the mark around cells that contain the delimiter: a single one only if each row then has as many cells
+    as the first, and several have not otherwise."""
+    if not any(f"{delimiter}'" in line for line in lines[:_MOST_LOOKED_AT]):
+        return '"'
+    counts = {mark: _widths(lines, delimiter, mark) for mark in ("'", '"')}
+    single, double = counts["'"], counts['"']
+    uneven = sum(count != double[0] for count in double) if double else 0
+    return "'" if single and len(set(single)) == 1 and uneven >= _FEWEST_UNEVEN else '"'
+
+
+_FEWEST_UNEVEN = 2
+
+
+def _widths(lines: Sequence[str], delimiter: str, mark: str) -> list[int]:
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=True, quotechar=mark)
+    try:
+        return [len(row) for row in islice(reader, _MOST_LOOKED_AT) if any(cell.strip() for cell in row)]
+    except csv.Error:
+        return []

@@ -123,9 +123,11 @@ def test_options_in_several_languages_are_read_in_english() -> None:
 def test_options_with_two_sides_are_pairs() -> None:
     sides = [{"left": "a view", "right": "shares"}, {"left": "a clone", "right": "copies"}]
     key = {"a view": "shares", "a clone": "copies"}
-    data = [{"content": "What does it do?", "type": "MATCHING", "options": sides, "correctAnswer": key}]
-    data += [{"content": "Which one adds?", "type": "MCQ", "options": ["add", "cat"], "correctAnswer": "add"}] * 1
-    asked = read_as("quiz.json", json.dumps({"questions": [{**one, "question": one.pop("content")} for one in data]}))
+    data = [
+        {"question": "What does it do?", "type": "MATCHING", "options": sides, "correctAnswer": key},
+        {"question": "Which one adds?", "type": "MCQ", "options": ["add", "cat"], "correctAnswer": "add"},
+    ]
+    asked = read_as("quiz.json", json.dumps({"questions": data}))
     assert asked == [
         "What does it do?\n\na view | - copies | + shares",
         "What does it do?\n\na clone | + copies | - shares",
@@ -136,6 +138,7 @@ def test_options_with_two_sides_are_pairs() -> None:
 @pytest.mark.parametrize("key", [[2, 0, 1], ["2", "0", "1"]])
 def test_a_key_of_a_question_about_an_order_is_the_order(key: list[object]) -> None:
     lines = ["loss", "step", "backward"]
+    data: list[dict[str, object]]
     data = [{"question": "Sort.", "question_type": "re-order", "options": lines, "correct": key}]
     data += [{"question": "Which adds?", "question_type": "single", "options": ["add", "cat"], "correct": 0}]
     assert read_as("quiz.json", json.dumps(data))[0] == (

@@ -50,3 +50,35 @@ def test_a_few_lines_are_cards_where_the_name_of_the_document_says_so() -> None:
     assert read_as("anki.txt", text)[1] == "**clone** | = copies it"
     assert read_bank(text, name="notes.txt").bank.questions == ()
     assert read_bank(text + "a line without a back\n", name="anki.txt").bank.questions == ()
+
+
+LISTED = """q,opts,ans_idx
+Which copies?,"[""view"", ""clone, deep""]",1
+Which adds?,"['add', 'cat']",0
+Which joins?,"[""add"", ""cat""]",1
+"""
+
+
+def test_lists_of_programs_in_cells_are_options() -> None:
+    assert read_as("a.csv", LISTED) == [
+        "Which copies? | - view | + clone, deep",
+        "Which adds? | + add | - cat",
+        "Which joins? | - add | + cat",
+    ]
+
+
+def test_breaks_of_html_part_the_options_of_a_cell() -> None:
+    text = "question,options,answer\nWhich copies?,a) view<br/>b) clone,b) clone\nWhich adds?,a) add<br>b) cat,a) add\n"
+    assert read_as("a.csv", text) == ["Which copies? | - view | + clone", "Which adds? | + add | - cat"]
+
+
+def test_single_quotes_around_cells() -> None:
+    text = "question,answer,level\n'Which copies, and how?',clone,easy\nWhich adds?,'add, or +',easy\n"
+    text += "Which joins?,cat,easy\n"
+    assert read_as("a.csv", text) == [
+        "Which copies, and how? | = clone",
+        "Which adds? | = add, or +",
+        "Which joins? | = cat",
+    ]
+    apostrophes = "question,answer\nWhat's one?,'tis a\nWhat's two?,'twas b\n"
+    assert read_as("a.csv", apostrophes) == ["What's one? | = 'tis a", "What's two? | = 'twas b"]
