@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
@@ -20,12 +21,13 @@ from bot.core import actions
 from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import sprints as text
-from bot.core.text.questions import answer_form, question_blocks
+from bot.core.text.questions import CHANGED, RECORDED, answer_form, question_blocks
 from bot.core.text.web_problems import NOT_A_SPRINT_ANSWER
-from bot.web.chat import WHERE, Clock, who_of
+from bot.web.chat import WHERE, Clock, Values, who_of, with_values
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, Pause, RequestProblem, event_id, refusals_as_pages, text_of, values_of
+from bot.web.today import outcome_of
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import SprintPulse, Sprints, WebPerson, Who
 
@@ -91,25 +93,28 @@ class SprintPage:
         return await self._page(self._cookies.person(request))
 
     async def submit(self, request: Request) -> Response:
-        """Submits an answer and shows the page again with the outcome."""
+        """Submits an answer and shows the page again with the outcome, and with the input if it was refused."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         action = text_of(fields, "action")
         if not _answers(action):
             raise RequestProblem(422, *NOT_A_SPRINT_ANSWER)
-        event = event_id(request, person.id, fields)
-        reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values_of(fields)))
-        return await self._page(person, reply.content.title)
+        event, values = event_id(request, person.id, fields), values_of(fields)
+        reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
+        if reply.content.title in (RECORDED, CHANGED):
+            return await self._page(person, reply.content.title)
+        return await self._page(person, outcome_of(reply), (action, values))
 
-    async def _page(self, person: WebPerson, outcome: str = "") -> Response:
+    async def _page(self, person: WebPerson, outcome: str = "", refused: tuple[str, Values] | None = None) -> Response:
         with refusals_as_pages():
             found = await self._client.sprints(who_of(person))
         html = page(
             "sprint.html",
             **self._navigation.variables(person, "board"),
-            state=Markup(self._state(person, found)),  # noqa: S704 - a template made it, which escapes
+            state=Markup(self._state(person, found, refused)),  # noqa: S704 - a template made it, which escapes
             step=found.step,
             outcome=outcome,
+            refused=refused is not None,
         )
         return HTMLResponse(html)
 
@@ -139,10 +144,13 @@ class SprintPage:
                 pass  # the next look may find it
             open_ = await pause(self._pace_s)
 
-    def _state(self, person: WebPerson, found: Sprints) -> str:
-        """Renders the part of the page that changes."""
+    def _state(self, person: WebPerson, found: Sprints, refused: tuple[str, Values] | None = None) -> str:
+        """Renders the part of the page that changes; the values of an answer that was refused are kept."""
         live = found.live
         ask = live.form if live is not None else None
+        form = None if ask is None else answer_form(ask, self._clock())
+        if form is not None and refused is not None and refused[0] == form.action:
+            form = replace(form, fields=tuple(with_values(field, refused[1]) for field in form.fields))
         return page(
             "sprint_state.html",
             base=f"/m/{person.id}",
@@ -150,7 +158,7 @@ class SprintPage:
             live=live,
             planned=found.planned,
             admin=person.admin,
-            form=None if ask is None else answer_form(ask, self._clock()),
+            form=form,
             asked=() if ask is None else question_blocks(ask.question),
             text=text,
         )

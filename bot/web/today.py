@@ -98,7 +98,7 @@ class TodayPage:
         for name, title in _SAVED.items():
             if reply.content.title == title:
                 return RedirectResponse(f"{request.url.path}?{name}={ref}", 303)
-        return await self._page(person, {ref: _outcome(reply)}, values)
+        return await self._page(person, {ref: outcome_of(reply)}, values)
 
     async def _page(self, person: WebPerson, outcomes: dict[str, str], values: Values | None = None) -> Response:
         """Renders the page with what came of an answer, by the question's ref. Values that were refused are kept."""
@@ -122,6 +122,7 @@ class TodayPage:
             empty=text.nothing_open(today, now),
             # Of a question that has closed meanwhile.
             outcome=next(iter(outcomes.values()), ""),
+            refused=values is not None,
             latest=next(iter(history.rounds), None),
             due=practice.cards_due,
             text=text,
@@ -158,6 +159,7 @@ def _with_input(question: OpenQuestion, values: Values) -> OpenQuestion:
     return replace(question, form=replace(question.form, fields=fields))
 
 
-def _outcome(reply: Reply) -> str:
+def outcome_of(reply: Reply) -> str:
+    """Says in a sentence what came of an answer."""
     content = reply.content
     return (content.summary if isinstance(content, Card) else "") or content.title

@@ -38,10 +38,10 @@ async def later(room: Room, seconds: float = 0) -> None:
     await room.service.tick()
 
 
-async def starts(room: Room, questions: int = 1) -> None:
-    """Starts a sprint of 60 seconds a question; only choices with one right option are in the bank."""
+async def starts(room: Room, questions: int = 1, question: str = "one-right") -> None:
+    """Starts a sprint of 60 seconds a question; only one question is in the bank."""
     for other in QUESTIONS:
-        await room.client.bank_retire(OPERATOR, room.event_id(), other, other != "one-right")
+        await room.client.bank_retire(OPERATOR, room.event_id(), other, other != question)
     await room.client.sprint_start(OPERATOR, room.event_id(), WHERE, questions, 60, "")
     await later(room)
 
@@ -102,6 +102,20 @@ async def test_a_member_plays_on_the_page(room: Room, member: Browser) -> None:
     reply = await member.http.post(f"/m/{member.member}/sprint", data=late)
     assert "Time is up" in reply.text
     assert (await member.http.post(f"/m/{member.member}/sprint", data={**fields, "action": "a:r1"})).status_code == 422
+
+
+async def test_an_answer_that_is_refused_is_kept_in_the_field_with_the_reason(room: Room, member: Browser) -> None:
+    await starts(room, question="the-shape")
+    await asks(room)
+    await shown(member)
+    live = (await room.client.sprints(called("Ann", member.member))).live
+    assert live is not None and live.form is not None
+    fields = {"token": member.hidden("token"), "event": member.hidden("event"), "action": f"f:{live.form.ref}"}
+    reply = await member.http.post(f"/m/{member.member}/sprint", data={**fields, "v:text": "(3, 2"})
+    assert 'class="toast bad" role="alert"' in reply.text and 'value="(3, 2"' in reply.text
+    assert "Change my answer" not in reply.text
+    reply = await member.http.post(f"/m/{member.member}/sprint", data={**fields, "event": "b", "v:text": "(3, 2)"})
+    assert 'class="toast" role="status"' in reply.text and "Your answer is recorded" in reply.text
 
 
 class Looks:
@@ -186,7 +200,7 @@ async def test_an_admin_plans_starts_stops_and_cancels(room: Room, member: Brows
         return (await member.opens(reply.headers["location"])).text if reply.status_code == 303 else reply.text
 
     numbers = {"questions": "1", "seconds": "60"}
-    assert "Check the sprint" in await posts("plan", **numbers)
+    assert "To plan a sprint, add its time" in await posts("plan", **numbers)
     tomorrow = (room.clock() + timedelta(days=1)).date().isoformat()
     page = await posts("plan", **numbers, at="18:00", day=tomorrow)
     assert "Planned, and announced in the channel." in page and "18:00" in page

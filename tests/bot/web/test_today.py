@@ -115,7 +115,7 @@ async def test_an_unreadable_value_is_refused_and_kept_in_the_field(room: Room, 
     await opens(room, "the-shape")
     await member.opens(member.home)
     answer = await answers(member, text="(3, 2")
-    assert 'class="toast"' in answer.text
+    assert 'class="toast bad" role="alert"' in answer.text
     assert 'value="(3, 2"' in answer.text
     assert "Not answered yet." in answer.text
     assert await given(room, member) is None

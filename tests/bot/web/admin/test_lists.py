@@ -33,6 +33,8 @@ async def test_seasons_start_end_and_keep_their_board(room: Room, member: Browse
     assert "The season has started." in page and "Autumn <1>" in page
     await plays(room, [called("Ada")])
     await shown(member, "/seasons")
+    page = words(await shown(member, "/seasons"))
+    assert "This cannot be undone. End it now" in page and "Autumn <1> ends at that moment" in page
     page = words(await posted(member, "/seasons", {"action": "end"}))
     assert "The season has ended" in page
     assert re.search(r"# Member Points 1 Ada \d+", page)
