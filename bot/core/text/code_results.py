@@ -166,7 +166,7 @@ def difference_words(difference: Difference) -> str:
     """Explains how a result differs. Plain text."""
     match difference:
         case TypeDiffers(where, expected, got):
-            hint = "; is a `return` missing?" if got.name == "None" and not where else ""
+            hint = "; is a return statement missing?" if got.name == "None" and not where else ""
             return _located(where, f"expected {_type_words(expected)}, got {_type_words(got)}{hint}")
         case ShapeDiffers(where, expected, got):
             return _located(where, f"expected shape {_tuple(expected)}, got shape {_tuple(got)}")

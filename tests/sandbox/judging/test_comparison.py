@@ -89,7 +89,7 @@ def test_numbers_that_differ_late_are_shown_whole() -> None:
         (1, True, "expected an int, got a bool"),
         (1, 1.0, "expected an int, got a float"),
         ((1,), [1], "expected a tuple, got a list"),
-        (0.0, None, "expected a float, got None; is a `return` missing?"),
+        (0.0, None, "expected a float, got None; is a return statement missing?"),
         ([0.0], [None], "at [0]: expected a float, got None"),
         ({"a": 1, "b": 2}, {"b": 2}, "missing keys ['a']"),
         ([1, 2], [1], "expected 2 items, got 1"),

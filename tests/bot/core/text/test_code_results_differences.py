@@ -32,7 +32,7 @@ from service.wire import (
 CASES: list[tuple[Difference, str, str]] = [
     (
         TypeDiffers("", ValueType("tensor", (2, 3), "float32"), ValueType("None")),
-        "expected a tensor of shape (2, 3) and dtype float32, got None; is a `return` missing?",
+        "expected a tensor of shape (2, 3) and dtype float32, got None; is a return statement missing?",
         "tensor (2, 3) float32 ≠ None",
     ),
     (TypeDiffers("[0]", ValueType("int"), ValueType("bool")), "at [0]: expected an int, got a bool", "[0]: int ≠ bool"),
