@@ -72,9 +72,15 @@ class OperationsPage:
     """The page that shows admins the state of the service. `who_is` converts a person to the service's member."""
 
     def __init__(
-        self, cookies: MemberCookies, fetch_operations: FetchOperations, who_is: Callable[[WebPerson], Who]
+        self,
+        cookies: MemberCookies,
+        fetch_operations: FetchOperations,
+        who_is: Callable[[WebPerson], Who],
+        *,
+        admin_pages: bool,
     ) -> None:
         self.cookies = cookies
+        self._admin_pages = admin_pages
         self._fetch_operations = fetch_operations
         self._who_is = who_is
 
@@ -89,7 +95,8 @@ class OperationsPage:
             raise RequestProblem(403, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
             raise RequestProblem(503, *problems.SERVICE_DOWN) from None
-        return HTMLResponse(page("operations.html", base=f"/m/{person.id}", person=person, **template_variables(found)))
+        shown = {"base": f"/m/{person.id}", "person": person, "admin_pages": self._admin_pages}
+        return HTMLResponse(page("operations.html", **shown, **template_variables(found)))
 
 
 def template_variables(found: Operations) -> dict[str, Any]:
@@ -141,7 +148,9 @@ class WebApp:
         oldest = None if provider is None else provider.session_age
         self.cookies = MemberCookies(chat.store, chat.clock, oldest)
         self.operations = (
-            OperationsPage(self.cookies, fetch_operations, who_of) if fetch_operations is not None else None
+            OperationsPage(self.cookies, fetch_operations, who_of, admin_pages=client is not None)
+            if fetch_operations is not None
+            else None
         )
         self._navigation = Navigation(client is not None, self.operations is not None, provider is not None)
         self.pages: list[Route] = []

@@ -68,3 +68,13 @@ async def test_only_admins_have_the_pages_and_the_link(room: Room, quiz_chat: We
         answered = await bob.opens(f"/m/{bob.member}/admin")
         assert answered.status_code == 403
         assert "for quiz admins" in answered.text
+
+
+async def test_the_operations_page_leads_back_to_where_it_was_opened(room: Room, quiz_chat: WebChat) -> None:
+    app = build(
+        quiz_chat, Quiz(room.client).handle, suggest, fetch_operations=room.client.operations, client=room.client
+    )
+    async with opened_browser(app) as lead:
+        await lead.join("Ann")
+        page = (await lead.opens(f"/m/{lead.member}/operations")).text
+        assert f'<a href="/m/{lead.member}/admin">back to the overview</a>' in page
