@@ -205,11 +205,9 @@ The answer
 Right: It raises, for the strides do not fit.
 
 Wrong: It copies the data.
-
 view never copies.
 
 Wrong: It gives a view of shape (6,).
-
 No stride walks it.
 
 Why: A transposed tensor is not contiguous.

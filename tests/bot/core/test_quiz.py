@@ -70,7 +70,7 @@ async def test_a_choice_is_answered_changed_and_revealed(room: Room, ann: Who, b
     await room.chooses(ann, "`(3, 2)`")
     reveal = card_text(await room.closes())
     assert "Right: (3, 2)" in reveal
-    assert "Wrong: (2, 3)\n\na transpose swaps the two sizes" in reveal
+    assert "Wrong: (2, 3)\na transpose swaps the two sizes" in reveal
     assert "How it went: 1 of 2 answered right. First with the right answer: Ann." in reveal
     assert "1 (50 %) right" in reveal
 
