@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientResponseError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from yarl import URL
 
 from bot.core.cards import Card
 from bot.core.events import Sent, Submit
@@ -282,12 +282,18 @@ class FileFetcher:
 
 
 def is_slack_url(url: str, api_url: str) -> bool:
-    """Returns whether a URL may receive the token: Slack's API host and its subdomains, never over a weaker scheme."""
-    target, api = urlsplit(url), urlsplit(api_url)
-    host, home = target.hostname or "", api.hostname or ""
-    if target.scheme != "https" and target.scheme != api.scheme:
+    """Returns whether a URL may receive the token: Slack's API host and its subdomains, never over a weaker scheme.
+
+    It is parsed as aiohttp parses it, so that no other host than this one is asked.
+    """
+    try:
+        target, api = URL(url), URL(api_url)
+    except ValueError:
         return False
-    if target.netloc == api.netloc:
+    host, home = target.host or "", api.host or ""
+    if (target.scheme != "https" and target.scheme != api.scheme) or target.user or target.password:
+        return False
+    if host and (host, target.port) == (home, api.port):
         return True
     # A proxy only replaces the API; files still come from Slack.
     return target.scheme == "https" and any(

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import math
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self
 
-from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout, TCPConnector, TraceConfig
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientResponseError,
+    ClientSession,
+    ClientTimeout,
+    TCPConnector,
+    TraceConfig,
+)
 from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
@@ -133,6 +142,10 @@ class SlackWeb:
         # A redirect could leak the token to another host.
         async with self.session.get(url, headers=headers, timeout=timeout, allow_redirects=False) as answer:
             answer.raise_for_status()
+            if answer.status != HTTPStatus.OK:
+                # A redirect is no error to aiohttp. Its body is not the file.
+                said = answer.reason or ""
+                raise ClientResponseError(answer.request_info, answer.history, status=answer.status, message=said)
             content = b""
             async for part in answer.content.iter_chunked(16_384):
                 content += part
