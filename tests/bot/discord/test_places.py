@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from bot.core.actions import Open, encode
+from bot.core.actions import Open, PostNow, encode
 from bot.core.cards import Button, Card, Text
 from bot.core.dispatcher import Target
 from bot.discord.commands import MANAGE_SERVER
@@ -94,6 +94,21 @@ async def test_a_command_in_a_server_without_the_bot_is_about_the_server_where_o
     assert "Your answer" in said(await ada.click(window, "A"))
     async with sim.service.sessions() as session:
         assert list(await session.scalars(select(Chat.external_id))) == [sim.workspace]
+
+
+async def test_rights_in_another_server_press_no_button_of_admins(sim: Simulated) -> None:
+    """A client can be changed to send the id of any button."""
+    post = await sim.opens("one-right")
+    await sim.ada.click(post, label="Answer")
+    elsewhere = sim.double.world.guild("Elsewhere")
+    elsewhere.installed = False
+    elsewhere.members[sim.ada.id] = replace(sim.ada.member, permissions=MANAGE_SERVER)
+    ada = Person(sim, elsewhere.members[sim.ada.id])
+    shown = messages_of(await ada.slash(elsewhere.channel("lounge"), "quiz today"))[-1]
+    forged = next(part for part in shown.parts if part.get("custom_id") == shown.buttons["Answer"])
+    forged["custom_id"] = f"{forged['custom_id'].partition('|')[0]}|{encode(PostNow('1'))}"
+    refused = said(await ada.click(shown, label="Answer"))
+    assert "Only quiz admins can do that" in refused, refused
 
 
 async def test_a_button_without_a_server_explains_where_the_quiz_runs(sim: Simulated) -> None:

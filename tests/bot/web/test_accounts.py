@@ -370,6 +370,31 @@ async def test_who_joined_by_name_keeps_their_points(scene: Scene) -> None:
     assert (await joins(elsewhere, member=old.member)).status_code == 409
 
 
+async def test_another_site_links_no_account_of_its_own_to_a_member(scene: Scene) -> None:
+    """It can sign in itself, and have the member's browser send the page of names that it got."""
+    before = WebChat(ChatStore(scene.room.client), scene.clock)
+    scene.stack.callback(before.close)
+    victim = scene.browser(build(before, Quiz(scene.room.client).handle, suggest, client=scene.room.client))
+    await victim.join("Daniel")
+    app = scene.process()
+    attacker, attacked = scene.browser(app), scene.browser(app)
+    attacked.http.cookies = victim.http.cookies
+    scene.provider.user = {"sub": "u-7"}
+    await scene.signs_in(attacker)
+    data = {"account": attacker.hidden("account"), "member": victim.member, "name": ""}
+    token = attacker.hidden("token")
+    for given, headers in (
+        ("", {}),
+        (token, {"sec-fetch-site": "cross-site"}),
+        (token, {"origin": "https://evil.example"}),
+        (token, {"origin": "null"}),
+    ):
+        answer = await attacked.http.post("/account/join", data={"token": given, **data}, headers=headers)
+        assert answer.status_code == 403, answer.text
+    scene.provider.user = {"sub": "u-5", "name": "Daniel Q"}
+    assert "Go on as <bdi>Daniel</bdi>" in (await scene.signs_in(attacked)).text
+
+
 async def test_a_member_who_was_forgotten_starts_anew(scene: Scene, ann: Browser) -> None:
     await scene.signs_in(ann)
     (person,) = await scene.room.client.web_people(WEB_WORKSPACE, (ann.member,))
