@@ -9,6 +9,7 @@ base=python:3.11-slim-bookworm
 postgres=postgres:16
 caddy=$(sed -n 's/.*CADDY_IMAGE:-\([^}]*\)}.*/\1/p' docker-compose.yml)
 python=$PWD/.venv/bin/python
+fonts=$(sed -n 's/.*apt-get download -qq \(fonts-[a-z -]*[a-z]\);.*/\1/p' bot/Dockerfile)
 work=$(mktemp -d)
 root=${DAILYGRAD_DOCKER_ROOT:-$work/data}
 group=dailygrad-tests
@@ -117,7 +118,7 @@ build() {
     rm -rf wheels
     "${pip[@]}" --require-hashes -r "$folder/requirements.lock"
     [ $# = 0 ] || "${pip[@]}" "$@"
-    [ "$folder" != bot ] || (cd wheels/bot && apt-get download -qq fonts-wqy-microhei fonts-symbola)
+    [ "$folder" != bot ] || (cd wheels/bot && { apt-get download -qq $fonts || { apt-get update -qq && apt-get download -qq $fonts; }; })
     docker build -q --network none --build-arg PIP_NO_INDEX=1 -f "$folder/Dockerfile" -t "dailygrad-$folder" .
     rm -rf wheels
 }
