@@ -83,7 +83,8 @@ def joined_card(view: TournamentView, now: datetime) -> Card:
     if view.state == "joining":
         return Card("You are in", in_brief(_NO_TEAM_YET, 200), card.blocks, card.buttons)
     said = f"You take part in {_own_team(view)}. Your answers count from tomorrow."
-    return Card("You are in", in_brief(said, 200), (Text(said), *card.blocks[1:]), card.buttons)
+    further = (block for block in card.blocks[1:] if block not in _own(view))
+    return Card("You are in", in_brief(said, 200), (Text(said), *further), card.buttons)
 
 
 def left_card(view: TournamentView) -> Card:

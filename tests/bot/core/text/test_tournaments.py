@@ -107,3 +107,5 @@ def test_a_captain_is_asked_to_pick_only_while_somebody_is_left() -> None:
 def test_who_joins_is_told_once_that_they_take_part() -> None:
     shown = card_text(tournaments.joined_card(JOINING.model_copy(update={"takes_part": True}), AT))
     assert shown.count("You take part.") == 1
+    late = card_text(tournaments.joined_card(RUNNING, AT))
+    assert "You take part in Team Blue. Your answers count from tomorrow." in late and "You play for" not in late
