@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_START = re.compile(r"(?:\$\w+(?:\[[^\[\]\n]{0,80}\])?\s*=|\breturn\b|=>|\bconst\s+\w+\s*=)\s*(?=\[|array\s*\()")
+_START = re.compile(
+    r"(?:\$\w+(?:\[[^\[\]\n]{0,80}\])?\s*=|\breturn\b|=>|\bconst\s+\w+\s*="
+    r"|(?:->|::)\s*(?P<call>insert|create|createMany|updateOrCreate|firstOrCreate)\s*\()\s*(?=\[|array\s*\()",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(
     r"(?P<space>\s+|//[^\n]*|\#(?!\[)[^\n]*|/\*.*?\*/)|'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\""
     r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<array>array\s*\()|(?P<word>\\?[A-Za-z_]\w*)|(?P<arrow>=>)"
@@ -70,8 +74,10 @@ class _Open:
 
 
 def php_literals(program: str) -> Iterator[Any]:
-    """Yields the outermost arrays that a program assigns, or returns, and that are nothing but data."""
+    """Yields the outermost arrays that a program assigns, returns, or adds to a table, and that are nothing but data.
+    Rows that calls add one by one are a list."""
     at, left = 0, _MOST_READ
+    rows: list[Any] = []
     while left > 0 and (start := _START.search(program, at)):
         try:
             data, end = _array(program, start.end(), left)
@@ -79,9 +85,14 @@ def php_literals(program: str) -> Iterator[Any]:
             left -= _step(program, start.end())
             at = start.end() + 1
             continue
-        yield data
+        if start["call"] and isinstance(data, dict):
+            rows.append(data)
+        else:
+            yield data
         left -= end - at
         at = end
+    if rows:
+        yield rows
 
 
 def _step(program: str, start: int) -> int:

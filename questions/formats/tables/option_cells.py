@@ -26,7 +26,7 @@ def parts_of(cell: str) -> list[str]:
     """Returns the options in a cell, between the clearest mark that parts it: line breaks, bars, semicolons or
     commas. Where letters from A on stand before options, only these begin one, and they are in the order of their
     letters, which keys name."""
-    if listed := _written_list(cell.strip()):
+    if (listed := _written_list(cell.strip())) is not None:
         return listed
     cell = _BREAK.sub("\n", cell)
     split = {mark: [text.strip() for text in cell.strip().split(mark) if text.strip()] for mark in _MARKS}
@@ -36,21 +36,24 @@ def parts_of(cell: str) -> list[str]:
     return next((parts for parts in split.values() if len(parts) > 1), split[_MARKS[-1]])
 
 
-def _written_list(cell: str) -> list[str]:
-    """Returns the options of a list as programs write it into a cell, `["a view", "a copy"]`; empty for other cells."""
-    if cell[:1] + cell[-1:] != "[]" or len(cell) > _LONGEST_LIST:
-        return []
+def _written_list(cell: str) -> list[str] | None:
+    """Returns the options of a list, or of a mapping by their letters, as programs write it into a cell, such as
+    `["a view", "a copy"]` or `{"A": "a view", "B": "a copy"}`; None for other cells."""
+    if cell[:1] + cell[-1:] not in ("[]", "{}") or len(cell) > _LONGEST_LIST:
+        return None
     try:
         found = json.loads(cell)
     except (ValueError, RecursionError):
         try:
             found = ast.literal_eval(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            return []
-    regular = isinstance(found, list) and len(found) >= _FEWEST_OPTIONS
-    return (
-        [str(one).strip() for one in found] if regular and all(isinstance(o, str | int | float) for o in found) else []
-    )
+            return None
+    if isinstance(found, dict):
+        letters = [str(name).strip().lower() for name in found]
+        found = [*found.values()] if _LETTERS.startswith("".join(letters)) else None
+    if not isinstance(found, list) or len(found) == 1 or not all(isinstance(o, str | int | float) for o in found):
+        return None
+    return [str(one).strip() for one in found]
 
 
 _BREAK = re.compile(r"[ ]?<br[ ]?/?>[ ]?", re.IGNORECASE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from itertools import islice
@@ -27,6 +26,7 @@ from questions.formats.tables.columns import (
     infer_tagged_cards,
     past_labels,
 )
+from questions.formats.tables.csv_rows import rows_with_lines
 from questions.formats.tables.header import (
     DELIMITERS,
     SHEETS,
@@ -77,7 +77,7 @@ def fills(source: Source) -> bool:
     delimiter = header_delimiter(source, first)
     if delimiter is None or delimiter == "|" or source.line(first).startswith(("#", "- ")):
         return False
-    rows = [cells for cells, _ in _rows(ImportDraft(source, NAME), delimiter, first)]
+    rows = [cells for cells, _ in rows_with_lines(ImportDraft(source, NAME), delimiter, first)]
     return len(rows) > _FEWEST_CARDS and all(len(cells) == len(rows[0]) for cells in rows)
 
 
@@ -149,7 +149,7 @@ def read_rows(
     draft: ImportDraft, delimiter: str, first: int, roles_of: Callable[[Sequence[str]], list[Column]]
 ) -> ImportDraft:
     """Reads the rows below the header in line `first`, whose columns have the roles that `roles_of` returns."""
-    rows = _rows(draft, delimiter, first)
+    rows = rows_with_lines(draft, delimiter, first)
     names, lines = next(rows)
     roles = roles_of(names)
     body = _with_letters(names, roles, list(_past_headers(draft, names, rows)))
@@ -356,7 +356,7 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     message = f"the table has no {_missing_names(named, roles, headed=table.headed)}: {shown}"
     cure = f"if this is wrong, add a header with {_NEEDED}"
     draft.add("Q613", message, cure, (first, first), severity="note")
-    rows = list(_rows(draft, table.delimiter, head + 1))[int(table.headed) :]
+    rows = list(rows_with_lines(draft, table.delimiter, head + 1))[int(table.headed) :]
     if len(table.roles) == _CARD:
         rows = _only_cards(draft, rows, table.delimiter)
     elif table is tagged:
@@ -382,12 +382,16 @@ def _with_asking(draft: ImportDraft, first: int) -> tuple[str, list[Column]] | N
         named = header_roles(draft.source, first, delimiter)
         if not any(column.role in _ANSWERING for column in named):
             continue
-        rows = [cells for cells, _ in islice(_rows(ImportDraft(draft.source, NAME), delimiter, first), _MOST_LOOKED_AT)]
+        rows = [
+            cells
+            for cells, _ in islice(rows_with_lines(ImportDraft(draft.source, NAME), delimiter, first), _MOST_LOOKED_AT)
+        ]
         asked = [
             sum(reads_as_question(row[at]) for row in rows[1:] if at < len(row)) * 5 >= (len(rows) - 1) * 4
             for at in range(len(named))
         ]
         found = [at for at, column in enumerate(named) if column.role in ("", "title") and asked[at]]
+        found = found or _beside_options(named, rows[1:])
         if len(found) == 1 and len(rows) > _FEWEST_CARDS:
             named[found[0]] = Column("question")
             message = f"the table has no column for the question: column {found[0] + 1} asks"
@@ -395,6 +399,17 @@ def _with_asking(draft: ImportDraft, first: int) -> tuple[str, list[Column]] | N
             draft.add("Q613", message, cure, (first, first), severity="note")
             return delimiter, named
     return None
+
+
+def _beside_options(named: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Returns the only column with an unknown name that has texts of its own, beside columns of options and a key."""
+    roles = [column.role for column in named]
+    if roles.count("option") < _CARD or "correct" not in roles or len(rows) < _FEWEST_CHOICES:
+        return []
+    texts = {at: [row[at].strip() for row in rows if at < len(row)] for at, role in enumerate(roles) if not role}
+    return [
+        at for at, cells in texts.items() if holds_texts(cells) and len({*cells}) * 10 >= len(cells) * 9 and all(cells)
+    ]
 
 
 _RENAME = "call the column with the questions `question`, or state a recipe with its name: `prompt: name of the column`"
@@ -548,51 +563,3 @@ def _without_placeholder(
     message = f"`{said[:40]}` stands for the answer in {count} of {len(rows)} rows"
     draft.add("Q604", message, "write the answers", same[0], note="it was read as no answer")
     return [([*cells[:at], "", *cells[at + 1 :]] if lines in same else cells, lines) for cells, lines in rows]
-
-
-def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
-    """Yields the non-empty rows, each with its first and last line."""
-    lines = draft.source.lines
-    mark = _quote_of(lines[first - 1 :], delimiter)
-    written = (f"{line}\n" for line in lines[first - 1 :])
-    reader = csv.reader(written, delimiter=delimiter, skipinitialspace=True, quotechar=mark)
-    start = first
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            last = first + reader.line_num - 1
-            draft.add_skipped(f"this row cannot be read: {error}", "close its quotes, or shorten it", (start, last))
-            start = last + 1
-            continue
-        last = first + reader.line_num - 1
-        to_the_end = last == len(lines) and last > start and not lines[-1].strip()
-        if to_the_end and cells and cells[-1].endswith("\n"):
-            draft.add("Q601", "this quote is never closed", 'close it with `"`', (start, last))
-        if any(cell.strip() for cell in cells):
-            yield cells, (start, draft.source.last_filled(start, last))
-        start = last + 1
-
-
-def _quote_of(lines: Sequence[str], delimiter: str) -> str:
-    """Returns the mark around cells that contain the delimiter: a single one only if each row then has as many cells
-    as the first, and several have not otherwise."""
-    if not any(f"{delimiter}'" in line for line in lines[:_MOST_LOOKED_AT]):
-        return '"'
-    counts = {mark: _widths(lines, delimiter, mark) for mark in ("'", '"')}
-    single, double = counts["'"], counts['"']
-    uneven = sum(count != double[0] for count in double) if double else 0
-    return "'" if single and len(set(single)) == 1 and uneven >= _FEWEST_UNEVEN else '"'
-
-
-_FEWEST_UNEVEN = 2
-
-
-def _widths(lines: Sequence[str], delimiter: str, mark: str) -> list[int]:
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=True, quotechar=mark)
-    try:
-        return [len(row) for row in islice(reader, _MOST_LOOKED_AT) if any(cell.strip() for cell in row)]
-    except csv.Error:
-        return []

@@ -290,3 +290,18 @@ def test_a_statement_with_whether_it_is_true() -> None:
         "A view shares memory. | + True | - False",
         "A view copies. | - True | + False",
     ]
+
+
+def test_rows_that_calls_of_php_add() -> None:
+    listed = "<?php\nclass Seeder {\n  public function run(): void {\n    DB::table('questions')->insert([\n"
+    listed += "      ['question' => 'Which copies?', 'answer' => 'clone'],\n"
+    listed += "      ['question' => 'Which adds?', 'answer' => 'add'],\n    ]);\n  }\n}\n"
+    assert read_as("Seeder.php", listed) == ["Which copies? | = clone", "Which adds? | = add"]
+    single = "<?php\nclass Seeder {\n  public function run(): void {\n"
+    single += (
+        "    Question::create(['question' => 'Which copies?', 'options' => ['view', 'clone'], 'answer' => 'clone']);\n"
+    )
+    single += (
+        "    Question::create(['question' => 'Which adds?', 'options' => ['add', 'cat'], 'answer' => 'add']);\n  }\n}\n"
+    )
+    assert read_as("Seeder.php", single) == ["Which copies? | - view | + clone", "Which adds? | + add | - cat"]

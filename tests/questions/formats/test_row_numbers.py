@@ -82,3 +82,25 @@ def test_single_quotes_around_cells() -> None:
     ]
     apostrophes = "question,answer\nWhat's one?,'tis a\nWhat's two?,'twas b\n"
     assert read_as("a.csv", apostrophes) == ["What's one? | = 'tis a", "What's two? | = 'twas b"]
+
+
+def test_a_mapping_of_letters_in_a_cell_holds_the_options() -> None:
+    text = 'question,options,answer\nWhich copies?,"{""A"":""view"",""B"":""clone, deep""}",B\n'
+    text += 'A view copies.,"{""A"":""True"",""B"":""False""}",False\nWhich _____ adds?,{},add\n'
+    assert read_as("a.csv", text) == [
+        "Which copies? | - view | + clone, deep",
+        "A view copies. | - True | + False",
+        "Which _____ adds? | = add",
+    ]
+
+
+TERMS = "Тема,Слово для перевода,Вариант 1,Вариант 2,Вариант 3,Номер правильного ответа (от 1 до 3)\n"
+
+
+def test_the_only_texts_beside_options_and_a_key_are_the_questions() -> None:
+    text = TERMS + "".join(f"Медицина,Tool {n},нож {n},пила {n},игла {n},{n % 3 + 1}\n" for n in range(1, 8))
+    assert read_as("a.csv", text)[1] == "Tool 2 | - нож 2 | - пила 2 | + игла 2"
+    two = text.replace("Тема,", "Заметка,")
+    for number, word in enumerate(("первая", "вторая", "третья", "иная", "ещё одна", "другая", "последняя"), 1):
+        two = two.replace(f"Медицина,Tool {number},", f"{word} заметка,Tool {number},")
+    assert read_bank(two, name="a.csv").bank.questions == ()
