@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.options.search import may_hold_options, options_in
 from questions.wording.labels import is_answer_summary, label_of
-from questions.wording.stems import asks_for_truth, ends_asking, question_line, reads_as_question, unbold
+from questions.wording.stems import asks_for_truth, demands, ends_asking, question_line, reads_as_question, unbold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,8 @@ _ONE_LINE = re.compile(
 )
 
 
+_TERM = re.compile(r"(?P<mark>\*\*|__)[^*_\n]{1,40}[:：](?P=mark)[ ]+")
+"""A topic before what asks: `**Views:** Explain …`."""
 _FOLDED = re.compile(
     r"(?P<asks>[^\n<]*[^\n<\s])[ \t]*<details>[ \t]*<summary>(?P<summary>[^<\n]{1,80})</summary>[ \t]*"
     r"(?P<says>[^\n<]*[^\n<\s])[ \t]*</details>[ \t]*"
@@ -46,7 +48,8 @@ def parted(text: str) -> tuple[str, str]:
     run = options_in(text.split("\n")) if below and may_hold_options(below) else None
     if run is not None and run.start and not run.lead:
         return "\n".join(text.split("\n")[: run.start]), ""
-    if ends_asking(first) or (below and reads_as_question(first) and first.rstrip().endswith((".", ":"))):
+    asks = below and (reads_as_question(first) or demands(_TERM.sub("", first)))
+    if ends_asking(first) or (asks and first.rstrip().endswith((".", ":"))):
         return first, ""
     if below and (unbold(first) != first.strip() or label_of(below) is not None):
         return first, ""

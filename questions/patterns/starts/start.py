@@ -19,7 +19,7 @@ from questions.wording.labels import (
     text_after,
 )
 from questions.wording.part_titles import is_part_title
-from questions.wording.stems import QuestionLine, ends_asking, question_line, reads_as_question
+from questions.wording.stems import QuestionLine, demands, ends_asking, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from questions.document import Document
@@ -79,9 +79,12 @@ class Start:
     @cached_property
     def asks(self) -> bool:
         """Whether its text, or the text of the link that it begins with, reads as a question. An item such as
-        `**Teamwork**: how to work with others` describes a term, and `Wer (who)` is a word with its meaning."""
-        if self.kind == "item" and _TERM_FIRST.match(self.stem.text) and not ends_asking(self.stem.text):
-            return False
+        `**Teamwork**: how to work with others` describes a term, and `Wer (who)` is a word with its meaning. One
+        such as `**Views**: Explain …` asks."""
+        term = _TERM_FIRST.match(self.stem.text) if self.kind == "item" else None
+        if term and not ends_asking(self.stem.text):
+            said = self.stem.text[term.end() :].strip(" *_")
+            return demands(said) or ("?" in said and reads_as_question(said))
         if self.kind == "item" and _GLOSSED.fullmatch(self.stem.text.partition("\n")[0]):
             return False
         linked = _LINK_FIRST.match(self.stem.text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from questions import read_bank
 
 
@@ -57,3 +59,19 @@ def test_a_task_among_numbered_questions_with_options_is_a_question() -> None:
     offered = "".join(f"{n}. What is number {n}?\n   - A) one\n   - B) two\n   - C) three\n\n" for n in (1, 2, 3))
     text = f"# Test\n\n{offered}4. Simplify the expression $2x + x$.\n\n5. Mostly harmless.\n"
     assert [one.number for one in read_bank(text, name="a.md").bank.questions] == ["1", "2", "3", "4"]
+
+
+TOPICS = ("What does it share?", "Explain how it copies.", "Describe the steps. What is a leaf? (Of the graph).")
+
+
+@pytest.mark.parametrize("indent", ["\t", "  "])
+def test_items_that_ask_behind_their_topic(indent: str) -> None:
+    asked = "".join(f"* **Topic {n}:** {text}\n{indent}It is so.\n{indent}And so.\n\n" for n, text in enumerate(TOPICS))
+    questions = read_bank(f"# Oral exam\n\n{asked}", name="oral.md").bank.questions
+    assert [one.prompt for one in questions] == [f"**Topic {n}:** {text}" for n, text in enumerate(TOPICS)]
+    assert {one.answer for one in questions} == {"It is so.\nAnd so."}
+
+
+def test_items_that_describe_a_term_ask_nothing() -> None:
+    text = "# Notes\n\n" + "".join(f"* **Term {n}**: how to work with others\n  Every day.\n" for n in range(4))
+    assert read_bank(text, name="notes.md").bank.questions == ()
