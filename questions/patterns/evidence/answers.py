@@ -58,6 +58,11 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     }
     if sure or (answered and len(answered) * 2 >= len(members)):
         keyed |= members
+    counted = [start for start in run if start.number and not start.stem.text and start.text]
+    regular = [start.number for start in counted] == [str(number) for number in range(1, len(counted) + 1)]
+    if regular and sum(start in keyed for start in counted) * 3 >= len(counted) * 2:
+        # Among headings that are only numbers, one without options is a question too.
+        keyed |= set(counted)
     return Verdict(tuple(start for start in run if start in keyed))
 
 

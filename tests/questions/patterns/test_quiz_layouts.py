@@ -217,3 +217,12 @@ def test_a_word_behind_an_item_marks_it_in_two_lists_and_bold_type_alone_does_no
             [("the first", True), ("the second", False)]
         ] * 3
     assert not any(one.options for one in read_bank(listed("**{}**"), name="a.md").bank.questions)
+
+
+def test_a_task_among_headings_that_are_only_numbers_is_a_question() -> None:
+    options = "- A. `28`\n- B. `None`\n- C. `0`\n"
+    text = "".join(f"### {n} (1 point)\n\nWhat does call {n} return:\n\n{options}\n" for n in range(1, 5))
+    task = "### 5 (2 points)\n\nWrite a function `mean` of three numbers.\n\n```python\n|\n|\n```\n\n"
+    questions = read_bank(f"# Python\n\n{text}{task}", name="quiz.md").bank.questions
+    assert [len(one.options) for one in questions] == [3, 3, 3, 3, 0]
+    assert questions[-1].prompt.startswith("Write a function `mean` of three numbers.")
