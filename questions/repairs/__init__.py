@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import front_matter_end
 from questions.repairs.admonitions import with_question_blocks
-from questions.repairs.folds import with_folds
-from questions.repairs.keys import with_bare_keys, with_key_headings, with_key_lines, with_plain_keys
+from questions.repairs.folds import with_folds, with_question_folds
+from questions.repairs.keys import with_bare_keys, with_key_headings, with_key_lines, with_marks_behind, with_plain_keys
 from questions.repairs.labels import (
     with_answer_labels,
     with_answers_labeled,
@@ -28,6 +28,7 @@ from questions.repairs.numbering import (
     with_decimal_numbers,
     with_deeper_bullets,
     with_keycap_numbers,
+    with_own_numbers,
     with_spaces,
 )
 from questions.repairs.options import (
@@ -38,7 +39,7 @@ from questions.repairs.options import (
     with_spaced_bullets,
     with_unfenced_options,
 )
-from questions.repairs.titles import with_filled_gaps, with_part_labels, with_plain_headings
+from questions.repairs.titles import with_filled_gaps, with_labels_of_parts, with_part_labels, with_plain_headings
 from questions.repairs.wide_lines import with_plain_lines
 
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ def repaired(source: Source) -> Source:
 _REPAIRS = (
     with_unquoted_lines,
     with_question_blocks,
+    with_question_folds,
+    with_own_numbers,
+    with_marks_behind,
     with_plain_headings,
     with_part_labels,
+    with_labels_of_parts,
     with_filled_gaps,
     with_spaced_bullets,
     with_field_labels,

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.fences import fence_after, fence_in
-from questions.wording.labels import is_answer_summary
+from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.wording.labels import QUESTION_WORDS, is_answer_summary
 from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
@@ -180,3 +180,37 @@ def _rewrite(lines: list[str], fold: _Fold) -> None:
         lines[fold.first] = "**Answer:**"
     else:
         lines[fold.last] += "</details>"
+
+
+# Gives folds that only hide a question, `<summary>Question 1</summary>`, the form of headings.
+
+_OPENED = re.compile(r"[ ]{0,3}<details(?:[ ][^<>]{0,100})?>[ ]*(?P<rest>.*)", re.IGNORECASE)
+_COUNTED_SUMMARY = re.compile(
+    rf"[ ]*<summary>[ ]*(?:<(?:b|strong)>|\*\*)?(?P<title>(?:{QUESTION_WORDS})[ ]?#?\d{{1,4}})[ ]?[.:]?"
+    r"(?:</(?:b|strong)>|\*\*)?[ ]*</summary>[ ]*",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(r"[ ]{0,3}</details>[ ]*", re.IGNORECASE)
+_FEWEST_COUNTED = 2
+"""Fewest such folds."""
+
+
+def with_question_folds(source: Source) -> Source:
+    """Returns the document with headings for folds that are only a word for a question with its number, if several are.
+    Folds within them stay."""
+    if not any("<summary" in line.lower() for line in source.lines):
+        return source
+    changed: dict[int, str] = {}
+    open_at: list[int | None] = []
+    for at, line in lines_outside_programs(source.lines):
+        if opened := _OPENED.fullmatch(line):
+            title = at if opened["rest"].strip() else at + 1
+            summary = opened["rest"] if title == at else source.line(title + 1)
+            counted = _COUNTED_SUMMARY.fullmatch(summary)
+            open_at.append(at if counted else None)
+            if counted:
+                changed |= {at: "", title: f"## {counted['title']}"}
+        elif open_at and _CLOSED.fullmatch(line) and open_at.pop() is not None:
+            changed[at] = ""
+    counted_folds = sum(line.startswith("## ") for line in changed.values())
+    return source.with_lines(changed) if counted_folds >= _FEWEST_COUNTED else source

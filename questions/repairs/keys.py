@@ -112,6 +112,27 @@ def _has_only_keys(lines: Sequence[str], first: int, keys: frozenset[int]) -> bo
     return count >= _FEWEST_KEYS
 
 
+# Puts marks before the numbers of statements behind them: `（√）1. 视图共享内存。` becomes `1. 视图共享内存。（√）`.
+
+_MARK_FIRST = re.compile(
+    r"[ ]{0,3}[（(\[][ \u3000]{0,4}(?P<mark>[√✓✔×✗✘╳对错對錯])[ \u3000]{0,4}[)）\]][ \u3000]{0,4}"
+    r"(?P<number>\d{1,3})[.、．:：)）][ \u3000]{0,4}(?P<text>[^\s\d].*?)[ ]*"
+)
+_FEWEST_MARKS = 3
+"""Fewest such statements."""
+
+
+def with_marks_behind(source: Source) -> Source:
+    """Returns the document with the marks that say whether statements are true behind them, if several have one before
+    their number."""
+    if len([line for line in source.lines if line.lstrip()[:1] in ("（", "(", "[")]) < _FEWEST_MARKS:
+        return source
+    found = {at: one for at, line in lines_outside_programs(source.lines) if (one := _MARK_FIRST.fullmatch(line))}
+    if len(found) < _FEWEST_MARKS:
+        return source
+    return source.with_lines({at: f"{one['number']}. {one['text']}（{one['mark']}）" for at, one in found.items()})
+
+
 # Gives lines right below lettered options that are nothing but a key the usual form of one.
 #
 # `Answer - C`, `- answer c`, `✅ C`, `||C||`, `The correct answer is (c).`, `[Answer: C]`, `**C) blue** is correct.`,

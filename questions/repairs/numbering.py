@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.wording.labels import QUESTION_WORDS
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -160,6 +161,30 @@ def _follows(item: re.Match[str], count: int) -> bool:
     """Returns whether an item of several words has the number after `count`."""
     wordy = len(item["text"].split()) >= _FEWEST_ROMAN_WORDS
     return wordy and count < len(_ROMAN) and item["number"].casefold() == _ROMAN[count]
+
+
+# Takes the number of all questions from behind that of one: `**Question #5 (of 16)**` becomes `**Question #5**`.
+
+_OF_ALL = re.compile(
+    rf"(?P<lead>[ ]{{0,3}}(?:#{{1,6}}[ ]+)?[*_]{{0,3}}(?:{QUESTION_WORDS})[ ]?#?\d{{1,4}})[ ]?"
+    r"(?:\((?:of|out of|de|von|di|van|z|из|/)[ ]?\d{1,4}\)|(?:of|out of|de|von|di|van|из|/)[ ]?\d{1,4})"
+    r"(?P<rest>[ ]?[*_]{0,3}(?:$|[.:：)–—-].*))",
+    re.IGNORECASE,
+)
+_FEWEST_OF_ALL = 2
+"""Fewest lines with such a number."""
+_BEGINS = ("#", "*", "_")
+
+
+def with_own_numbers(source: Source) -> Source:
+    """Returns the document without the number of all questions in the lines that begin one, if several have it."""
+    begun = [
+        (at, line) for at, line in enumerate(source.lines) if line.lstrip(" ")[:1] in _BEGINS or line[:1].isalpha()
+    ]
+    found = {at: one for at, line in begun if (one := _OF_ALL.fullmatch(line.rstrip()))}
+    if len(found) < _FEWEST_OF_ALL:
+        return source
+    return source.with_lines({at: f"{one['lead']}{one['rest']}" for at, one in found.items()})
 
 
 # Numbers and letters that are emoji, `1️⃣ What is a view?` and `🇦 a view`, written as in Markdown: `1. What is a view?`

@@ -150,6 +150,44 @@ def _as_label(text: str) -> str:
     return f"{like[0].capitalize()}:" if like else text
 
 
+# Gives headings `Question`, `Options`, `Answer` and `Explanation` that follow each other several times the form of
+# labels.
+
+_QUESTION = re.compile(rf"(?:{QUESTION_WORDS})", re.IGNORECASE)
+_OPTIONS = re.compile(
+    r"(?:answer[ ])?(?:options|choices)|opciones|opções|alternativas|optionen|antwortmöglichkeiten|opzioni"
+    r"|варианты(?:[ ]ответов?)?|选项|選項|選択肢|보기",
+    re.IGNORECASE,
+)
+_FEWEST_GROUPS = 2
+
+
+def with_labels_of_parts(source: Source) -> Source:
+    """Returns the document with labels for headings that are only words for a question, its options and its answer, in
+    this order, if nearly each question has all three. Lines keep their numbers."""
+    if len([line for line in source.lines if line[:1] == "#"]) < 3 * _FEWEST_GROUPS:
+        return source
+    named = [(title, _part_of(title.text)) for title in _titles(source) if title.underline < 0]
+    parts = [(title, part) for title, part in named if part]
+    order = "".join(part[0] for _, part in parts)
+    groups = [group for group in order.split("q")[1:] if group]
+    whole = sum(group.startswith("oa") for group in groups)
+    if whole < _FEWEST_GROUPS or whole * 5 < order.count("q") * 4:
+        return source
+    return source.with_lines({title.at: f"**{title.text.rstrip(':：')}:**" for title, _ in parts})
+
+
+def _part_of(title: str) -> str:
+    """Returns which part of a question a heading names; empty for any other."""
+    name = title.rstrip(" :：")
+    if _QUESTION.fullmatch(name):
+        return "question"
+    if _OPTIONS.fullmatch(name):
+        return "options"
+    label = label_of(f"**{name}:**")
+    return label.role if label and label.role in ("answer", "explanation") else ""
+
+
 # Gives numbered lines the marks of a heading where these are missing: `## 14. …`, `15. …`, `## 16. …`.
 
 _COUNTED = re.compile(r"(?P<marks>#{1,6}[ ]+)?(?P<number>\d{1,3})(?P<close>[.)])[ ]+(?P<text>\S.{0,200})")

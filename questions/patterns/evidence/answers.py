@@ -13,6 +13,7 @@ from questions.patterns.options.search import MARKED_STATEMENT
 from questions.patterns.starts.start import begins_question
 from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import (
+    announces_only_questions,
     is_answer_heading,
     is_explanation_heading,
     is_question_word,
@@ -170,6 +171,8 @@ def _holds_others(document: Document, start: Start) -> bool:
     """Returns whether a heading is only a title above questions of another form."""
     if ends_asking(start.stem.text):
         return False
+    if start.block and announces_only_questions(start.block):
+        return True
     names_only = not (start.asks or start.number or start.stem.labeled)
     if names_only and start.answer and _answers_below(start.body, start.answer.first):
         return True

@@ -70,3 +70,33 @@ def test_other_numbered_lines_stay_in_the_answer(between: str) -> None:
     )
     found = read_bank(text, name="exam.md").bank.questions
     assert [one.number for one in found] == ["1", "4", "5", "6", "7", "8"]
+
+
+BLOCK = (
+    "## Item {n}\n\n### Question\n\nWhich call {what}?\n\n### Options\n\n- A) clone\n- B) view\n- C) expand\n\n"
+    "### Answer\n\n{key}\n\n### Explanation\n\n{why}\n\n"
+)
+
+
+def test_headings_for_the_parts_of_each_question_are_labels() -> None:
+    text = "# Views\n\n" + "".join(
+        BLOCK.format(n=n, what=what, key=key, why=why)
+        for n, (what, key, why) in enumerate(
+            (("copies", "A", "It owns its memory."), ("shares", "B", "It borrows.")), 1
+        )
+    )
+    assert read_as("quiz.md", text) == [
+        "Which call copies? | + clone | - view | - expand | why It owns its memory.",
+        "Which call shares? | - clone | + view | - expand | why It borrows.",
+    ]
+
+
+def test_a_heading_that_only_names_questions_above_their_answers_is_none() -> None:
+    names = ("a view share", "a clone own", "a leaf hold", "a hook see")
+    links = "".join(
+        f"{n}. [What does {name}?](#what-does-{name.replace(' ', '-')})\n" for n, name in enumerate(names, 1)
+    )
+    answers = "".join(f"### What does {name}?\n\nMemory of its own kind.\n\n" for name in names)
+    assert read_as("notes.md", f"# Tensors\n\n## Questions\n\n{links}\n## Answers\n\n{answers}") == [
+        f"What does {name}? | = Memory of its own kind." for name in names
+    ]
