@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from questions.wording.labels import answer_in_heading
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +23,8 @@ _DEEPEST = 6
 
 _HEADLINE = re.compile(r"(?P<stars>\*{1,20})[ \t]+(?:(?:TODO|DONE)[ ]+)?(?P<text>\S.*)")
 _TAGS = re.compile(r"[ \t]:[\w@#%:]+:[ \t]*$")
+_CARD = re.compile(r"[ \t](?::[\w@#%]+)*:drill:(?:[\w@#%]+:)*[ \t]*$")
+"""The tag of a card of org-drill."""
 _TITLE = re.compile(r"#\+title:[ \t]*(?P<text>\S.*)", re.IGNORECASE)
 _BEGIN = re.compile(r"[ \t]*#\+begin_(?P<kind>\w+)[ \t]*(?P<language>[\w+-]*).*", re.IGNORECASE)
 _END = re.compile(r"[ \t]*#\+end_\w+(?:[ \t].*)?", re.IGNORECASE)
@@ -40,7 +46,28 @@ def markdown_of_org(text: str) -> str:
     """Returns an Org document as Markdown with as many lines."""
     lines = text.split("\n")
     titled = any(_TITLE.fullmatch(line) for line in lines[:20])
-    return "\n".join(_org_lines(lines, int(titled)))
+    return "\n".join(_org_lines(_with_card_labels(lines) if ":drill:" in text else lines, int(titled)))
+
+
+def _with_card_labels(lines: list[str]) -> list[str]:
+    """Returns the lines with a label instead of the title of each card of org-drill whose text asks, as it does where
+    the next headline is a deeper one for the answer."""
+    found = list(lines)
+    headlines = [(at, headline) for at, line in enumerate(lines) if (headline := _HEADLINE.fullmatch(line))]
+    cards = 0
+    for (at, card), (end, answer) in pairwise(headlines):
+        deeper = len(answer["stars"]) > len(card["stars"])
+        if not (deeper and _CARD.search(card["text"]) and answer_in_heading(answer["text"]) is not None):
+            continue
+        if any(map(_says, lines[at + 1 : end])) and not ends_asking(_TAGS.sub("", card["text"]).rstrip()):
+            cards += 1
+            found[at] = f"{card['stars']} Question {cards}"
+    return found
+
+
+def _says(line: str) -> bool:
+    """Returns whether a line has text: it is not blank, nor one of a drawer, a comment or a date."""
+    return bool(line.strip()) and not line.lstrip().startswith(":") and _NO_TEXT.fullmatch(line) is None
 
 
 def _org_lines(lines: list[str], deeper: int) -> Iterator[str]:

@@ -73,3 +73,23 @@ def test_asciidoc_shows_letters_that_answers_name(form: str) -> None:
 def test_asciidoc_steps_stay_numbered() -> None:
     text = "= Quiz\n\n" + "".join(f". What is step {n}?\n.. Open it.\n.. Close it.\n\n" for n in (1, 2, 3))
     assert read_as("quiz.adoc", text) == [f"What is step {n}? | = 1. Open it.\n2. Close it." for n in (1, 2, 3)]
+
+
+def test_cards_of_org_drill_ask_with_their_text() -> None:
+    text = (
+        "* Tensors\n\n** Views 1          :drill:\n:PROPERTIES:\n:ID: 12-34\n:END:\n\n"
+        "Which call shares memory with its base?\n\n*** Answer\n\nThe call =view=.\n\n"
+        "** Views 2  :torch:drill:\n\nName the call that copies the storage.\n\n*** Answer\n\nThe call =clone=.\n\n"
+        "** Gap              :drill:\n\nTo copy, call [clone].\n"
+    )
+    assert read_as("cards.org", text) == [
+        "Which call shares memory with its base? | = The call `view`.",
+        "Name the call that copies the storage. | = The call `clone`.",
+    ]
+
+
+def test_headlines_of_org_drill_that_ask_stay_the_questions() -> None:
+    card = "* What does a {name} hold? :drill:\nThink of strides.\n** Answer\nIts own kind of memory.\n\n"
+    text = "".join(card.format(name=name) for name in ("view", "clone", "leaf"))
+    asked = [line.split(" | ")[0].split("\n")[0] for line in read_as("cards.org", text)]
+    assert asked == ["What does a view hold?", "What does a clone hold?", "What does a leaf hold?"]
