@@ -116,7 +116,7 @@ HERE = Path(__file__).parent
 LONGEST_TEXT = 4000
 MOST_MESSAGES = 40
 """Messages on a page of the channel."""
-LONGEST_PAGE = 35_000
+LONGEST_PAGE = 34_000
 """Length of the messages on a page, characters. With styles and scripts the page stays within 100 KB, unless one
 message alone is longer."""
 SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
