@@ -115,8 +115,14 @@ def _first_text(kind: str, params: dict[str, Any]) -> str:
     return kind
 
 
+_PLAIN = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,9}")
+"""Words that mean the same in HTML and in Markdown."""
+
+
 def _words(value: Any) -> str:
     """Returns a text in HTML as Markdown."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
     return markdown_converter("html")(value).strip() if isinstance(value, str) else ""
 
 

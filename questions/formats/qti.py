@@ -157,13 +157,14 @@ def _several(draft: ImportDraft, item: Item, element: XmlElement, groups: list[X
     """Adds an item with several responses: pairs, or a text with gaps that have names (`Views share [what].`)."""
     pairs: list[tuple[str, str]] = []
     others: dict[str, None] = {}
+    wanted = _wanted(element)
     for group in groups:
         texts = {
             label.attributes.get("ident", ""): " ".join(map(_mattext, label.walk("mattext")))
             for label in group.walk("response_label")
         }
         others |= dict.fromkeys(texts.values())
-        right = [texts[name] for name in _named_by(element, group.attributes.get("ident", "")) if name in texts]
+        right = [texts[name] for name in wanted.get(group.attributes.get("ident", ""), []) if name in texts]
         left = _material(group)
         # Several words may fill a gap; a pair has one right side.
         if not left or not right or (len(set(right)) > 1 and f"[{left}]" not in item.prompt.replace("\\", "")):
@@ -177,16 +178,15 @@ def _several(draft: ImportDraft, item: Item, element: XmlElement, groups: list[X
         add_pairs(draft, item, [*pairs, *(("", text) for text in others)])
 
 
-def _named_by(element: XmlElement, response: str) -> list[str]:
-    """Returns what a condition that gives points wants as a response."""
-    return [
-        one.text_of()
-        for condition in element.walk("respcondition")
-        if any(_points(score.text_of()) > 0 for score in condition.walk("setvar"))
-        for variables in condition.all("conditionvar")
-        for one in variables.walk("varequal")
-        if one.attributes.get("respident") == response
-    ]
+def _wanted(element: XmlElement) -> dict[str, list[str]]:
+    """Returns what the conditions that give points want as each response."""
+    wanted: dict[str, list[str]] = {}
+    for condition in element.walk("respcondition"):
+        if any(_points(score.text_of()) > 0 for score in condition.walk("setvar")):
+            for variables in condition.all("conditionvar"):
+                for one in variables.walk("varequal"):
+                    wanted.setdefault(one.attributes.get("respident", ""), []).append(one.text_of())
+    return wanted
 
 
 def _keys(element: XmlElement) -> tuple[set[str], set[str]]:

@@ -28,7 +28,7 @@ _NO_COLUMN = re.compile(r"(?:primary|foreign|unique|constraint|key|check|index|f
 _MYSQL = re.compile(r"`|\bAUTO_INCREMENT\b|\bENGINE\s*=", re.IGNORECASE)
 """What only a dialect has in which a backslash stands before a sign in a text."""
 _VALUE = re.compile(
-    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|\$(?P<tag>\w{0,20})\$(?P<dollar>(?:[^$]|\$(?!(?P=tag)\$)){0,20000})\$(?P=tag)\$"
+    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|\$(?P<tag>|[a-z]|json|text|txt|body)\$(?P<dollar>(?:[^$]|\$(?!(?P=tag)\$)){0,20000})\$(?P=tag)\$"
     r"|[NnEe]?'(?P<text>(?:[^'\\]|\\.|'')*)'|\"(?P<double>(?:[^\"\\]|\\.|\"\")*)\""
     r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w.]*)|(?P<mark>[(),;])|(?P<bracket>[\[\]])"
     r"|(?P<cast>::\s*[A-Za-z_]\w*(?:\s*\[\s*\])*)|(?P<other>.)",
