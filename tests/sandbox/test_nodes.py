@@ -277,6 +277,20 @@ async def test_a_gate_spreads_over_the_sockets_of_its_machine(
         assert len(a.runs) == len(b.runs) == 2
 
 
+async def test_a_gate_takes_so_many_connections(
+    tmp_path: Path, server: Certificates, worker: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.host.gate._MAX_CONNECTIONS", 1)
+    async with supervisor(tmp_path / "s", never) as seen, gate(tmp_path / "s", server) as port:
+        held = asyncio.create_task(client(port, worker).run(Run("held", "")))
+        await seen.started.wait()
+        async with asyncio.timeout(30):
+            assert (await client(port, worker).run(Run("more", ""))).status == "internal"
+        held.cancel()
+        await asyncio.gather(held, return_exceptions=True)
+    assert seen.runs == ["held"]
+
+
 async def test_nodes_and_sockets_share_the_load(tmp_path: Path, server: Certificates, worker: Certificates) -> None:
     async with (
         supervisor(tmp_path / "here.sock", echo) as here,
