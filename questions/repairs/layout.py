@@ -60,12 +60,8 @@ _ONLY_BREAKS = re.compile(r"[ ]{0,3}(?:<br[ ]?/?>[ ]?){1,3}[ ]*", re.IGNORECASE)
 def with_plain_ends(source: Source) -> Source:
     """Returns the document without line breaks right behind the question marks that end a line, with blank lines for
     those with nothing else, and with two spaces for those of a backslash."""
-    ends = {
-        at: f"{line[: found.start()]}  "
-        for at, line in lines_outside_programs(source.lines)
-        if line.rstrip().endswith("\\") and (found := _BACKSLASH.search(line))
-    }
-    source = source.with_lines(ends) if len(ends) >= _FEWEST_BACKSLASHES else source
+    if len([line for line in source.lines if "\\" in line]) >= _FEWEST_BACKSLASHES:
+        source = _without_backslashes(source)
     if not any("<br" in line.lower() for line in source.lines):
         return source
     source = source.with_lines(
@@ -73,6 +69,15 @@ def with_plain_ends(source: Source) -> Source:
     )
     lines = tuple(_BREAKS.sub(r"\g<close>", line) if line.rstrip().endswith(">") else line for line in source.lines)
     return replace(source, lines=lines) if lines != source.lines else source
+
+
+def _without_backslashes(source: Source) -> Source:
+    ends = {
+        at: f"{line[: found.start()]}  "
+        for at, line in lines_outside_programs(source.lines)
+        if line.rstrip().endswith("\\") and (found := _BACKSLASH.search(line))
+    }
+    return source.with_lines(ends) if len(ends) >= _FEWEST_BACKSLASHES else source
 
 
 # Takes the indentation from lines that ask and are above folded answers.

@@ -173,15 +173,14 @@ _OF_ALL = re.compile(
 )
 _FEWEST_OF_ALL = 2
 """Fewest lines with such a number."""
-_BEGINS = ("#", "*", "_")
+_COUNT_OF_ALL = re.compile(r"[^\d(]{3,30}\d{1,4}[ ]?\(?(?:/|[^\W\d]{1,3}[ ])(?:of)?[ ]?\d")
+"""Such a line by its first signs."""
 
 
 def with_own_numbers(source: Source) -> Source:
     """Returns the document without the number of all questions in the lines that begin one, if several have it."""
-    begun = [
-        (at, line) for at, line in enumerate(source.lines) if line.lstrip(" ")[:1] in _BEGINS or line[:1].isalpha()
-    ]
-    found = {at: one for at, line in begun if (one := _OF_ALL.fullmatch(line.rstrip()))}
+    counted = [(at, line) for at, line in enumerate(source.lines) if _COUNT_OF_ALL.match(line)]
+    found = {at: one for at, line in counted if (one := _OF_ALL.fullmatch(line.rstrip()))}
     if len(found) < _FEWEST_OF_ALL:
         return source
     return source.with_lines({at: f"{one['lead']}{one['rest']}" for at, one in found.items()})

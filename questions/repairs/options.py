@@ -53,8 +53,10 @@ class _Run:
 def with_own_letters(source: Source) -> Source:
     """Returns the document with the usual mark on options that repeat their letter, if exactly one does in nearly each
     list and no option ends with the letter of another. Programs stay as they are."""
-    if sum(line.rstrip()[-3:-2] == "(" for line in source.lines) < _FEWEST_OWN:
-        return _with_bare_letters(source)
+    ends = [line.rstrip()[-3:] for line in source.lines]
+    if len([end for end in ends if end[:1] == "("]) < _FEWEST_OWN:
+        bare = [end for end in ends if end[-1:] in _CAPITALS and end[-2:-1] in _SPACES]
+        return _with_bare_letters(source) if len(bare) >= _FEWEST_BARE else source
     runs = [run for run in _runs(source, _OPTION_WITH_LETTER) if len(run.options) > 1]
     keyed = [run for run in runs if len(run.marked) == 1]
     foreign = any(option["own"] not in (None, option["letter"]) for run in runs for option in run.options)
@@ -72,8 +74,6 @@ def with_own_letters(source: Source) -> Source:
 def _with_bare_letters(source: Source) -> Source:
     """Returns the document with the usual mark on options that end with their own letter, if some but not all do in
     nearly each list and no option ends with the letter of another."""
-    if sum(line.rstrip()[-2:-1] in _SPACES and line.rstrip()[-1:] in _CAPITALS for line in source.lines) < _FEWEST_BARE:
-        return source
     runs = [run for run in _runs(source, _OPTION_AND_LETTER) if len(run.options) > 1]
     keyed = [run for run in runs if 0 < len(run.marked) < len(run.options)]
     foreign = any(option["own"] not in (None, option["letter"].upper()) for run in runs for option in run.options)

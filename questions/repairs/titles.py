@@ -165,7 +165,8 @@ _FEWEST_GROUPS = 2
 def with_labels_of_parts(source: Source) -> Source:
     """Returns the document with labels for headings that are only words for a question, its options and its answer, in
     this order, if nearly each question has all three. Lines keep their numbers."""
-    if len([line for line in source.lines if line[:1] == "#"]) < 3 * _FEWEST_GROUPS:
+    headings = [line for line in source.lines if line[:1] == "#"]
+    if len([line for line in headings if _OPTIONS.fullmatch(line.strip("# :：*_"))]) < _FEWEST_GROUPS:
         return source
     named = [(title, _part_of(title.text)) for title in _titles(source) if title.underline < 0]
     parts = [(title, part) for title, part in named if part]

@@ -41,7 +41,7 @@ def starting_lines(source: Source) -> frozenset[int]:
     found = [
         number
         for number, line in enumerate(source.lines, 1)
-        if (line[:1].isalpha() or line[:2] in ("**", "__"))
+        if (line[:2] in ("**", "__") or (line[:1].isalpha() and line.rstrip()[-1:].isdigit()))
         and _STARTS_QUESTION.match(line)
         and _ends_soon(source, number)
     ]
