@@ -144,6 +144,7 @@ def statuses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("words", runnable())

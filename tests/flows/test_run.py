@@ -148,6 +148,7 @@ def database(data: Path) -> psycopg.Connection:
     return psycopg.connect(f"host={data / 'postgres'} user=postgres dbname=postgres")
 
 
+@pytest.mark.slow
 def test_a_question_is_posted_and_kept_after_a_restart(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAILYGRAD_METRICS_PORT", "0")
     with running(data, start=subprocess.Popen) as first:

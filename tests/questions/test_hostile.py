@@ -77,6 +77,7 @@ def calls(text: str) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_twice_the_text_takes_twice_the_work(name: str) -> None:
     calls(SHAPES[name](3))

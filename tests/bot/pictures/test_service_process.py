@@ -29,6 +29,8 @@ from service.wire import Platform, Where, Who
 from tests.bot.pictures.pixels import INK, count, pixels_of
 from tests.bot.samples import CALIBRATION, CROWDED, GALLERY, HISTORY, ME, NOW
 
+pytestmark = pytest.mark.slow
+
 FORM = Form("t", "f:r1", ())
 BOARD = boards.board_card(CROWDED)
 # Fine by itself, and far more of it than any formula is: it takes seconds.
@@ -69,7 +71,6 @@ def painters() -> list[psutil.Process]:
     return found
 
 
-@pytest.mark.slow
 async def test_a_chat_with_tables_of_its_own_gets_pictures_only_of_what_it_cannot_show() -> None:
     """Three views of one board uploaded three files to Slack."""
     made = Pictures(charts=False, wait_s=60, draw_s=60)
@@ -145,7 +146,6 @@ async def test_a_slow_picture_is_not_awaited(
     assert painters() == []
 
 
-@pytest.mark.slow
 def test_a_drawing_that_does_not_end_is_killed_and_the_next_one_drawn() -> None:
     drawer = DrawingProcess(1.0)
     try:
@@ -160,7 +160,6 @@ def test_a_drawing_that_does_not_end_is_killed_and_the_next_one_drawn() -> None:
         drawer.close()
 
 
-@pytest.mark.slow
 def test_a_process_that_dies_is_started_again() -> None:
     drawer = DrawingProcess(60.0)
     try:
@@ -211,7 +210,6 @@ def test_one_drawing_after_another_from_the_same_process() -> None:
         drawer.close()
 
 
-@pytest.mark.slow
 async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Pictures) -> None:
     async def answer(event: Event) -> Reply:
         return Reply(BOARD if isinstance(event, Command) else FORM, replaces=True)
@@ -232,7 +230,6 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
     assert await posting.find(Target("T1", "C1"), "k") == "found k"
 
 
-@pytest.mark.slow
 def test_the_drawing_process_ends_quietly_if_its_bot_is_killed() -> None:
     words = [sys.executable, "-m", "bot.pictures.worker"]
     pipe = subprocess.PIPE

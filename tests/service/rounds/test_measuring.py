@@ -23,7 +23,7 @@ from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code, daily_channel_of, verdict_notes
 from tests.service.refusals import refused
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 NINE = MONDAY + timedelta(hours=1)
 MEASURED = SPEC.model_copy(update={"measure": True})
 FAST = AnswerInput(code="def double(x):\n    return x + x\n")

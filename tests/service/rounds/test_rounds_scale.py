@@ -173,6 +173,7 @@ async def test_many_ranks_are_read_in_one_pass_over_the_board(stage: Stage) -> N
     assert taken[20_000] < 8 * taken[1000]
 
 
+@pytest.mark.slow
 async def test_a_round_closes_with_more_absent_members_than_a_statement_has_parameters(stage: Stage) -> None:
     """PostgreSQL allows 65,535 parameters; with four of them per card, 16,384 absent members were too many."""
     yesterday, today = await two_rounds(stage)

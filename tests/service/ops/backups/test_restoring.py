@@ -21,6 +21,8 @@ from tests.service.daily_channel import DailyChannel, choice
 from tests.service.ops.backups.conftest import dumped_to, restored_from, taken_to
 from tests.service.rows import all_rows
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def small(daily: DailyChannel, clock: Clock, database_url: str, folder: Path) -> Path:
@@ -133,7 +135,6 @@ def test_a_backup_of_another_schema_changes_nothing(small: Path, new_database: M
     assert migrations.current(other) is None
 
 
-@pytest.mark.slow
 def test_a_damaged_backup_changes_nothing(small: Path, database_url: str, new_database: MakeDatabase) -> None:
     rows, content, empty = all_rows(database_url), small.read_bytes(), new_database()
     for part in range(20):
