@@ -115,9 +115,9 @@ class Names:
     def nothing(cls) -> Names:
         """Returns values for the same fields that nobody has."""
         far = 10**9
-        words: dict[str, list[Any]] = {
-            name: [NOBODYS] for name in ("question", "name", "title", "member", "topic", "event_id")
-        }
+        words: dict[str, list[Any]] = {name: [NOBODYS] for name in ("question", "title", "member", "topic", "event_id")}
+        # As much like a name of our own as theirs is: what is similar to what was typed tells nothing of theirs.
+        words["name"] = ["tapir-bank", "tapir season"]
         where = {"channel": NOBODYS, "name": NOBODYS}
         numbers: dict[str, list[Any]] = {
             "schedule": [far],
@@ -134,7 +134,8 @@ class Names:
     def like(self, field: str, name: Any) -> Any:
         """Returns one of these values of the same kind as a name."""
         kind = str(name)[:1] if field == "ref" else ""
-        return next(one for one in self.of[field] if str(one).startswith(kind))
+        end = str(name)[-len("bank") :] if field == "name" else ""
+        return next(one for one in self.of[field] if str(one).startswith(kind) and str(one).endswith(end))
 
 
 PLAIN: dict[str, Any] = {

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from os import environ
 from pathlib import Path
 
 import pytest
 
+from bot.pictures import Pictures
 from sandbox.client import SandboxClient
 from service.app import Service, build
 from service.config import Settings
@@ -33,6 +35,12 @@ OUTBOX_LATER = timedelta(seconds=10)
 async def service(settings: Settings, clock: Clock, sandbox: SandboxClient) -> AsyncIterator[Service]:
     async with build(settings, clock, sandbox).running() as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def patient_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded machine posts a card without its picture after seconds, which would be another story."""
+    monkeypatch.setattr("bot.slack.app.Pictures", partial(Pictures, wait_s=60, draw_s=60))
 
 
 def letter_of(card: Shown, option: str) -> str:
