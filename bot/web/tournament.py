@@ -125,7 +125,7 @@ def _buttons(view: TournamentView) -> tuple[tuple[str, str], ...]:
     """Returns label and action of what the reader can do."""
     if view.takes_part and view.state in ("joining", "running"):
         return (("Leave", encode(LeaveTournament())),)
-    if view.state == "joining" or (view.state == "running" and view.late and view.day_left):
+    if text.can_join(view):
         return (("Join", encode(JoinTournament(str(view.id)))),)
     return ()
 

@@ -265,8 +265,12 @@ def _buttons(view: TournamentView) -> tuple[Button, ...]:
     join = Button("Join", encode(JoinTournament(str(view.id))), "primary")
     if view.takes_part and view.state in ("joining", "running"):
         return (_SHOW, Button("Leave", encode(LeaveTournament())))
-    can_join = view.state == "joining" or (view.state == "running" and view.late and view.day_left)
-    return (join, _SHOW) if can_join else (_SHOW,)
+    return (join, _SHOW) if can_join(view) else (_SHOW,)
+
+
+def can_join(view: TournamentView) -> bool:
+    """Returns whether a reader who does not take part can join now, so that a day counts for them."""
+    return view.state == "joining" or (view.state == "running" and view.late and view.day_left)
 
 
 def _own(view: TournamentView) -> tuple[Block, ...]:
