@@ -65,8 +65,8 @@ class Health:
 
 
 def read_health(found: Any) -> Health:
-    """Returns the health that a sandbox or a worker reports. Raises ValueError if it is malformed: what a machine
-    reports that somebody else took over must not end who asks."""
+    """Returns the health that a sandbox or a worker reports. Raises ValueError if it is malformed: a machine that
+    somebody else took over must not be able to crash the caller."""
     if not isinstance(found, Mapping):
         raise ValueError("not an object")
     known = {each.name: each.default for each in fields(Health)}
@@ -76,9 +76,9 @@ def read_health(found: Any) -> Health:
     numbers = [given[name] for name in ("ready", "running", "waiting")]
     wait_s = given.get("wait_s", 0.0)
     if any(type(number) is not int or not 0 <= number <= _MOST for number in numbers):
-        raise ValueError("a number of runs that cannot be")
+        raise ValueError("an impossible number of runs")
     if type(wait_s) not in (int, float) or not 0 <= wait_s <= _MOST:
-        raise ValueError("a waiting time that cannot be")
+        raise ValueError("an impossible waiting time")
     lacks, devices, versions = given["lacks"], given["devices"], given.get("versions", {})
     if not isinstance(versions, Mapping) or not all(isinstance(each, list | tuple) for each in (lacks, devices)):
         raise ValueError("fields of the wrong type")
@@ -89,9 +89,9 @@ def read_health(found: Any) -> Health:
         *(given.get(name, "") for name in ("trouble", "gpu", "gpu_trouble")),
     ]
     if not all(isinstance(text, str) for text in texts) or sum(map(len, texts)) > _LONGEST_TEXTS:
-        raise ValueError("texts that are none, or too long")
+        raise ValueError("texts of the wrong type, or too long")
     if given["isolation"] not in get_args(Isolation) or any(device not in get_args(Device) for device in devices):
-        raise ValueError("an isolation or a device that there is not")
+        raise ValueError("an unknown isolation or device")
     return Health(**{**given, "lacks": tuple(lacks), "devices": tuple(devices), "versions": dict(versions)})
 
 

@@ -53,7 +53,7 @@ MAX_BODY = 64 * 1024 * 1024
 MAX_CODE = 256 * 1024
 """Maximum program size, bytes of UTF-8."""
 MAX_NUMBER = 2**128
-"""Largest number in a frame, and above the largest seed. No float is larger that is used, and none is NaN."""
+"""Largest number in a frame: seeds are smaller, and so are all times and sizes."""
 
 
 @dataclass(frozen=True, slots=True)

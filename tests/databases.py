@@ -85,8 +85,8 @@ def server_running() -> Iterator[str]:
                 for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
                     connection.execute(f"alter system set {setting}".encode())
                 connection.execute("alter system set file_copy_method = clone")
-                # With statistics from after a test's rows were deleted, a query of the next can take a thousand times
-                # as long.
+                # If PostgreSQL analyzes tables just after a test's rows were deleted, it plans the queries of the next
+                # test for empty tables, and they can take a thousand times as long.
                 connection.execute("alter system set autovacuum_analyze_threshold = 2000000000")
                 connection.execute("select pg_reload_conf()")
             yield url

@@ -197,7 +197,7 @@ def drawable(text: str) -> str:
 def _drawable(grapheme: str) -> str:
     """Returns a grapheme with at most the marks that real scripts use: more would reach into other rows.
 
-    Of an emoji made of several, only the first is drawn: no font here joins them.
+    Of several emoji joined into one, only the first is drawn, because none of the fonts joins them.
     """
     plain = "".join(character for character in grapheme if character not in _KEYCAP) or grapheme
     marks = [place for place, character in enumerate(plain) if unicodedata.category(character) in ("Mn", "Me")]

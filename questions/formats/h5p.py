@@ -47,7 +47,7 @@ def content_of(manifest: str, content: str) -> str:
 
 
 def read(source: Source) -> ImportDraft:
-    """Reads all questions; findings name types of content that ask otherwise than in words."""
+    """Reads all questions; findings name types of content that do not ask in words."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
     data = _load("\n".join(source.lines))

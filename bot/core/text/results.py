@@ -86,7 +86,7 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
 
 
 def _with_reason(said: str, reason: str) -> str:
-    """Puts the reason right below its option: with as much room as between two options, it belonged to neither.
+    """Puts the reason right below its option. After a blank line, it would look as if it belonged to the next one.
 
     A program, list or table needs a blank line before it.
     """
