@@ -28,12 +28,14 @@ _NO_COLUMN = re.compile(r"(?:primary|foreign|unique|constraint|key|check|index|f
 _MYSQL = re.compile(r"`|\bAUTO_INCREMENT\b|\bENGINE\s*=", re.IGNORECASE)
 """What only a dialect has in which a backslash stands before a sign in a text."""
 _VALUE = re.compile(
-    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|\$(?P<tag>|[a-z]|json|text|txt|body)\$(?P<dollar>(?:[^$]|\$(?!(?P=tag)\$)){0,20000})\$(?P=tag)\$"
+    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|(?P<dollars>\$\w{0,20}\$)"
     r"|[NnEe]?'(?P<text>(?:[^'\\]|\\.|'')*)'|\"(?P<double>(?:[^\"\\]|\\.|\"\")*)\""
     r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w.]*)|(?P<mark>[(),;])|(?P<bracket>[\[\]])"
     r"|(?P<cast>::\s*[A-Za-z_]\w*(?:\s*\[\s*\])*)|(?P<other>.)",
     re.DOTALL,
 )
+_LONGEST_DOLLAR_TEXT = 20_000
+"""Longest text between dollars, characters."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SIGNS = {"n": "\n", "r": "", "t": "\t", "0": ""}
 _WORDS = {"true": True, "false": False}
@@ -123,6 +125,17 @@ def _columns(written: str) -> list[str]:
     return [_bare(part.split()[0]) for part in defined]
 
 
+def _tokens(text: str, start: int) -> Iterator[tuple[re.Match[str], str | None]]:
+    """Yields the tokens from `start` on, each with its text if that stands between dollars: `$$…$$`, `$why$…$why$`."""
+    at = start
+    while token := _VALUE.match(text, at):
+        at, between = token.end(), None
+        # Not by the pattern: it would look for the end of each of many such texts sign by sign.
+        if (dollars := token["dollars"]) and (end := text.find(dollars, at, at + _LONGEST_DOLLAR_TEXT)) >= 0:
+            between, at = text[at:end], end + len(dollars)
+        yield token, between
+
+
 def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], int, int]]:
     """Yields the values in each pair of brackets behind `VALUES`, and where they begin and end. What is not a plain
     value, such as a call, is None."""
@@ -130,7 +143,7 @@ def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], 
     values: list[Any] = []
     given: list[Any] = []
     array: list[Any] | None = None
-    for token in _VALUE.finditer(text, start):
+    for token, between in _tokens(text, start):
         mark = token["mark"]
         if token["space"]:
             continue
@@ -142,7 +155,7 @@ def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], 
             continue
         if array is not None:
             # The values of `ARRAY['…', '…']`.
-            array += [] if mark or token["cast"] else [_value(token, mysql=mysql)]
+            array += [] if mark or token["cast"] else [_value(token, between, mysql=mysql)]
             continue
         if token["cast"] and given:
             given[-1] = _cast(given[-1], token["cast"])
@@ -163,7 +176,7 @@ def _tuples(text: str, start: int, *, mysql: bool) -> Iterator[tuple[list[Any], 
             if depth == 0 and mark == ")":
                 yield values, first, token.end()
         elif depth == 1:
-            given.append(_value(token, mysql=mysql))
+            given.append(_value(token, between, mysql=mysql))
 
 
 _ARRAY_ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^,"{}]*))\s*(?:,|$)', re.DOTALL)
@@ -188,11 +201,11 @@ def _cast(value: Any, kind: str) -> Any:
     return found
 
 
-def _value(token: re.Match[str], *, mysql: bool) -> Any:
+def _value(token: re.Match[str], between: str | None, *, mysql: bool) -> Any:
+    if between is not None:
+        return between
     if (number := token["number"]) is not None:
         return int(number) if number.lstrip("-").isdecimal() else float(number)
-    if token["dollar"] is not None:
-        return token["dollar"]
     if token["word"]:
         return _WORDS.get(token["word"].lower())
     text = token["text"] if token["text"] is not None else token["double"]

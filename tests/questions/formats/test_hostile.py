@@ -324,6 +324,7 @@ HOSTILE = {
     "nested.json": '{"response_code":0,"results":[' + "[" * 900 + "]" * 900 + "]}",
     "digits.json": '{"response_code":0,"results":[' + "9" * N + "]}",
     "spaces.sql": "INSERT" + " " * N + "INTO a VALUES (",
+    "dollars.sql": "INSERT INTO questions (question, answer) VALUES (" + ", ".join(f"$a{at}$" for at in range(N)),
     "quotes.sql": "INSERT INTO a (b) VALUES ('" + "''" * N,
     "brackets.sql": "INSERT INTO a (b) VALUES " + "(" * N,
     "statements.sql": "INSERT INTO a (b) VALUES (1);" * (N // 30),

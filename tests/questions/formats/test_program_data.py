@@ -261,9 +261,9 @@ def test_a_list_within_a_function_of_a_program() -> None:
 
 def test_texts_of_sql_between_dollars_and_data_in_casts() -> None:
     text = "INSERT INTO quiz (question_text, options, correct_answer, explanation) VALUES\n"
-    text += """('Which copies?', $$["view", "it's a clone"]$$::jsonb, 1, $w$A view shares.$w$),\n"""
+    text += """('Which copies?', $$["view", "it's a clone"]$$::jsonb, 1, $why$A view shares.$why$),\n"""
     text += """('Which adds?', '["add", "cat"]'::jsonb, '"add"'::jsonb, E'It adds.');\n"""
-    assert read_as("seed.sql", text.replace(", 1, $w$", """, '"it''s a clone"'::jsonb, $w$""")) == [
+    assert read_as("seed.sql", text.replace(", 1, $why$", """, '"it''s a clone"'::jsonb, $why$""")) == [
         "Which copies? | - view | + it's a clone | why A view shares.",
         "Which adds? | + add | - cat | why It adds.",
     ]
