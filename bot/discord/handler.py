@@ -31,6 +31,7 @@ from bot.core.text.discord import (
     file_too_large_card,
     file_unavailable_card,
     form_card,
+    not_admin_card,
     note_card,
     server_only_card,
     stranger_card,
@@ -287,18 +288,20 @@ class InteractionHandler:
         return True
 
     async def _reply_to(self, case: PendingReply) -> Reply:
-        """Reads the files, looks up the member of a direct message, and asks the quiz for the reply."""
+        """Looks up the member of a direct message, reads the files, and asks the quiz for the reply."""
         event = case.event
         async with self.order.turn(event):
-            try:
-                event = with_files(event, [(one.name, await read_file(one, self.fetch)) for one in case.files])
-            except FileRejected as rejected:
-                return Reply(rejected.card)
             if case.direct:
                 who = await self.fetch_member(event.who)
                 if who is None:
                     return Reply(stranger_card())
                 event = replace(event, who=who)
+            if not event.who.admin and any(one.for_admins for one in case.files):
+                return Reply(not_admin_card())
+            try:
+                event = with_files(event, [(one.name, await read_file(one, self.fetch)) for one in case.files])
+            except FileRejected as rejected:
+                return Reply(rejected.card)
             return await self.answer(event)
 
     async def _respond(self, case: PendingReply, reply: Reply) -> bool:

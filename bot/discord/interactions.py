@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -48,12 +48,13 @@ class RawInteraction:
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """A file to download; `most` is its largest allowed size, bytes."""
+    """A file to download; `most` is its largest allowed size, bytes. `for_admins`: only if an admin sent it."""
 
     name: str
     url: str
     size: int
     most: int
+    for_admins: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,18 +252,19 @@ def _values(raw: RawInteraction, component: Mapping[str, Any]) -> tuple[str, ...
 
 def _files(raw: RawInteraction, ids: Sequence[str], path: tuple[str, ...]) -> tuple[WantedFile, ...]:
     attachments = (raw.data.get("resolved") or {}).get("attachments") or {}
-    most = LARGEST_DOCUMENT if path == ("bank", "import") else LARGEST_CODE
-    return tuple(_wanted_file(attachments[one], most) for one in ids if one in attachments)
+    imported = path == ("bank", "import")
+    most = LARGEST_DOCUMENT if imported else LARGEST_CODE
+    return tuple(_wanted_file(attachments[one], most, imported) for one in ids if one in attachments)
 
 
-def _wanted_file(attachment: Mapping[str, Any], most: int) -> WantedFile:
+def _wanted_file(attachment: Mapping[str, Any], most: int, for_admins: bool = False) -> WantedFile:
     name, url = str(attachment.get("filename") or "file"), str(attachment.get("url") or "")
-    return WantedFile(name[:200], url, int(attachment.get("size") or 0), most)
+    return WantedFile(name[:200], url, int(attachment.get("size") or 0), most, for_admins)
 
 
 def dump_files(files: Sequence[WantedFile]) -> str:
     """Serializes files for the journal."""
-    return json.dumps([[one.name, one.url, one.size, one.most] for one in files])
+    return json.dumps([astuple(one) for one in files])
 
 
 def load_files(text: str) -> tuple[WantedFile, ...]:

@@ -6,6 +6,9 @@ from bot.core import actions
 from bot.core.actions import BadAction, decode
 from bot.core.cards import Block, Button, Card, Form, PickField, Small, Text, TextField
 from bot.core.markup import escape
+from bot.core.text.members import refused_card
+from bot.core.text.refusals import refusal_words
+from service.wire import AdminsOnly
 
 _ALTERNATIVES = {
     actions.Fill: "Or send a file with `/quiz answer`. Or write the code in a message, open its menu, and choose "
@@ -25,6 +28,12 @@ def stranger_card() -> Card:
     """Answers a button in a direct message about a server the member has left."""
     said = "You are no longer in that server, so nothing was changed."
     return Card("Not a member", said, (Text(said),))
+
+
+def not_admin_card() -> Card:
+    """Answers a file that only an admin can send. It is not downloaded."""
+    title, said = refusal_words(AdminsOnly())
+    return refused_card(said, title=title)
 
 
 def form_card(form: Form, custom_id: str) -> Card:

@@ -291,6 +291,17 @@ async def test_a_document_is_imported_from_a_file(sim: Simulated) -> None:
     assert alone(done) and len(await sim.client.bank_list(sim.operator)) == len(before) + 1, said(done)
 
 
+async def test_a_document_of_somebody_who_is_no_admin_is_not_downloaded(sim: Simulated) -> None:
+    """The command is for admins, but an admin of the server can let others use it, too."""
+    for commands in sim.double.world.commands.values():
+        for command in commands:
+            command["default_member_permissions"] = None
+    unreadable = ("ours.md", b"\xff\xfe")
+    assert "not UTF-8 text" in said(await sim.boss.slash(sim.channel, "quiz-admin bank import", file=unreadable))
+    refused = said(await sim.ada.slash(sim.channel, "quiz-admin bank import", file=unreadable))
+    assert "Only quiz admins can do that" in refused
+
+
 async def test_every_member_answers_a_variant_of_their_own(sim: Simulated) -> None:
     await bank(sim.service, chosen_family())
     for other in QUESTIONS:
