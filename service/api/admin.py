@@ -23,7 +23,7 @@ from service.ops import doctor as ops_doctor
 from service.ops import overview as ops_overview
 from service.ops import workspace_settings
 from service.people import audit as people_audit
-from service.people import members
+from service.people import members, web_chat
 from service.people.audit import administer, admins_only
 from service.reference_clock import skew_of
 from service.rounds import digests, leaderboard, planning, posting, rounds, schedules
@@ -461,7 +461,7 @@ async def member_hide(change: TheChange, member: NameBody, hidden: FlagBody) -> 
 @router.post("/member/role")
 async def member_role(change: TheChange, member: NameBody, admin: FlagBody) -> None:
     action = "member make-admin" if admin else "member end-admin"
-    await change.run_for_member(action, member, members.note_role)
+    await change.run_for_member(action, member, partial(web_chat.set_role, admin=admin))
 
 
 # Audit log and health

@@ -160,7 +160,7 @@ class AdminCalls(CallSender):
 
     @call("admin/member/role")
     async def member_role(self, who: Who, event_id: str, member: str, admin: bool) -> None:
-        """Records that a chat made the member an admin, or no longer has them as one."""
+        """Makes a member of the web chat an admin, or no longer one; audited. Refused for the caller's own role."""
 
     @call("admin/settings", repeatable=True)
     async def settings(self, who: Who) -> WorkspaceSettings:

@@ -143,10 +143,6 @@ async def hide(session: AsyncSession, caller: Caller, member: Member, hidden: bo
     await store_privacy.set_hidden(session, member.id, hidden)
 
 
-async def note_role(session: AsyncSession, caller: Caller, member: Member) -> None:
-    """Does nothing itself: the chat keeps who is an admin, and the call leaves a line in the audit log."""
-
-
 MOST_POINTS = 1_000_000
 """Most points that one adjustment may add or take."""
 

@@ -19,11 +19,15 @@ from service.domain.names import appearance, clean, find_problem, folded
 from service.errors import Refused
 from service.store import web_messages, web_people
 from service.store.change_signal import WEB, ChangeSignal, await_change
+from service.store.members import Caller
 from service.store.session import Sessions
+from service.store.tables import Member
 from service.wire import (
     MOST_CHANGES,
     WEB_BOT_NAME,
     WEB_WORKSPACE,
+    AdminRoleRefused,
+    AdminsOnly,
     NameRefused,
     TooManyCalls,
     WebChanges,
@@ -136,6 +140,22 @@ async def is_known(session: AsyncSession, chat: int, person: str) -> bool:
 
 
 # Sessions
+
+
+async def set_role(session: AsyncSession, caller: Caller, member: Member, admin: bool) -> None:
+    """Makes a member of the web chat an admin, or no longer one. Refused for the caller's own role.
+
+    One after the other: a caller who stopped being an admin meanwhile is refused, so an admin always remains.
+    """
+    await web_people.lock(session, caller.chat_id)
+    people = await web_people.find_people_of(session, caller.chat_id, (caller.member_id, member.id))
+    if member.id not in people or caller.member_id not in people:
+        raise Refused(AdminRoleRefused(why="elsewhere"))
+    if member.id == caller.member_id:
+        raise Refused(AdminRoleRefused(why="self"))
+    if not people[caller.member_id].admin:
+        raise Refused(AdminsOnly())
+    await web_people.set_admin(session, caller.chat_id, people[member.id].id, admin)
 
 
 async def begin_session(session: AsyncSession, chat: int, person: str, digest: str, agent: str, now: datetime) -> bool:

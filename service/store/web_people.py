@@ -125,6 +125,14 @@ async def find_called(session: AsyncSession, chat: int, folded: str) -> WebPerso
     return None if row is None else _person(row)
 
 
+async def find_people_of(session: AsyncSession, chat: int, member_ids: Collection[int]) -> dict[int, WebPerson]:
+    """Returns the people who are these members, by member."""
+    same = (Identity.chat_id == WebPersonRow.chat_id) & (Identity.external_id == WebPersonRow.id)
+    query = _people(chat).join(Identity, same).add_columns(Identity.member_id)
+    rows = await session.execute(query.where(Identity.member_id.in_(member_ids)))
+    return {row.member_id: _person(row) for row in rows}
+
+
 async def set_admin(session: AsyncSession, chat: int, person: str, admin: bool) -> None:
     """Makes a person an admin, or no longer one."""
     changed = update(WebPersonRow).where(WebPersonRow.chat_id == chat, WebPersonRow.id == person)

@@ -273,6 +273,7 @@ from service.wire.questions import TodayView as TodayView
 from service.wire.questions import VariantRole as VariantRole
 from service.wire.questions import VerdictView as VerdictView
 from service.wire.questions import WaitingAnswers as WaitingAnswers
+from service.wire.refusals import AdminRoleRefused as AdminRoleRefused
 from service.wire.refusals import AdminsOnly as AdminsOnly
 from service.wire.refusals import AnswerRefusal as AnswerRefusal
 from service.wire.refusals import AnswerUnreadable as AnswerUnreadable

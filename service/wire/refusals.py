@@ -314,6 +314,17 @@ class NameRefused(Model):
     name: str = ""
 
 
+class AdminRoleRefused(Model):
+    """Who is an admin was not changed.
+
+    `elsewhere`: the member is not in the web chat, and the platforms say who is an admin; `self`: the admin's own role,
+    which another admin changes, so that one always remains.
+    """
+
+    kind: Literal["admin-role-refused"] = "admin-role-refused"
+    why: Literal["elsewhere", "self"]
+
+
 class SeasonNameTaken(Model):
     """A season of that name exists."""
 
@@ -520,6 +531,7 @@ ScheduleRefusal = (
 MemberRefusal = (
     NoSeason
     | NameRefused
+    | AdminRoleRefused
     | SeasonNameTaken
     | SeasonTooShort
     | PeriodUnsuitable

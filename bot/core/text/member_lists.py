@@ -10,8 +10,6 @@ from bot.core.text.words import chat_words, day_words, plural
 from service.wire import MemberPage, MemberRow
 
 CHANGES: Final = ("hide", "show", "promote", "demote")
-ELSEWHERE: Final = ("Not a member of this chat", "On Discord and Slack, the platform says who is an admin.")
-YOURSELF: Final = ("That is you", "Ask another admin to change your own role, so that one always remains.")
 
 
 def found_words(found: MemberPage) -> str:

@@ -20,6 +20,7 @@ from bot.core.text.words import (
     time_words,
 )
 from service.wire import (
+    AdminRoleRefused,
     AdminsOnly,
     AnswerRefusal,
     AnswerUnreadable,
@@ -450,6 +451,10 @@ def _member(refusal: MemberRefusal) -> Words:
             return "No season", f"No season is running. {text}"
         case NameRefused():
             return _name(refusal)
+        case AdminRoleRefused(why="elsewhere"):
+            return "Not a member of this chat", "On Discord and Slack, the platform says who is an admin."
+        case AdminRoleRefused():
+            return "That is you", "Ask another admin to change your own role, so that one always remains."
         case SeasonNameTaken(name=name):
             return "Name taken", f"There already is a season {code_words(name)}. Choose another name."
         case SeasonTooShort(name=name):

@@ -56,13 +56,7 @@ class MembersPage:
             if action in ("hide", "show"):
                 await self._client.member_hide(who, event, member, action == "hide")
                 return self._frame.after(request, "/members", "hidden" if action == "hide" else "unhidden")
-            if not await self._frame.store.people(member):
-                raise RequestProblem(409, *text.ELSEWHERE)
-            if member == who.member:
-                raise RequestProblem(409, *text.YOURSELF)
-            # Recorded first: a change of roles that is not in the audit log must not happen.
             await self._client.member_role(who, event, member, action == "promote")
-        await self._frame.store.make_admin(member, action == "promote")
         return self._frame.after(request, "/members", "promoted" if action == "promote" else "demoted")
 
 

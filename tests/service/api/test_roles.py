@@ -264,7 +264,10 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/overview": row(ADMIN),
     "POST /v1/admin/members": row(ADMIN),
     "POST /v1/admin/member/hide": row(ADMIN_THEIRS, member=ada, hidden=True),
-    "POST /v1/admin/member/role": row(ADMIN_THEIRS, member=ada, admin=True),
+    # On Discord, the platform says who is an admin.
+    "POST /v1/admin/member/role": row(
+        (OUT, OUT, UNREADABLE, ADMINS, GONE, "admin-role-refused"), member=ada, admin=True
+    ),
     "POST /v1/admin/bank/questions": row(ADMIN, wanted={"text": "what"}),
     "POST /v1/admin/bank/question": row(ADMIN_THEIRS, question=lambda team: f"what-is-a-{team.word}"),
     "POST /v1/admin/question/source": row(ADMIN_THEIRS, question=lambda team: f"what-is-a-{team.word}"),

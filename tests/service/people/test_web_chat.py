@@ -22,8 +22,21 @@ from service.domain.names import clean
 from service.people import web_chat
 from service.people.web_chat import JOINS, MESSAGES, SESSION_LIFETIME, Limit
 from service.store.web_messages import PRIVATE_KEPT
-from service.wire import CallRejected, NameRefused, NotFound, TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
+from service.wire import (
+    AdminRoleRefused,
+    AdminsOnly,
+    CallRejected,
+    NameRefused,
+    NotFound,
+    TooManyCalls,
+    WebMessage,
+    WebPerson,
+    WebPost,
+    Where,
+    Who,
+)
 from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused as refused_as
 
 CHAT, CHANNEL = "local", "daily"
@@ -83,6 +96,48 @@ async def test_the_first_to_join_is_the_admin(chat: Chat) -> None:
     assert set(await chat.client.web_people(CHAT, (ann.id, bob.id, "nobody"))) == {ann, bob}
     await chat.client.web_role(CHAT, bob.id, True)
     assert [one.admin for one in await chat.client.web_people(CHAT, (bob.id,))] == [True]
+
+
+async def test_an_admin_changes_the_role_of_another_member_but_not_their_own(chat: Chat) -> None:
+    ann, bob = await admins_and_members(chat)
+    await chat.client.member_role(ann, "1", bob.member, True)
+    assert [one.admin for one in await chat.client.web_people(CHAT, (bob.member,))] == [True]
+    with refused_as(AdminRoleRefused(why="self")):
+        await chat.client.member_role(ann, "2", ann.member, False)
+    other = Who(platform="discord", workspace="A", member="boss", name="Boss", admin=True)
+    await chat.client.me(other)
+    with refused_as(AdminRoleRefused(why="elsewhere")):
+        await chat.client.member_role(other, "3", "boss", False)
+    changes = [line.action for line in await chat.client.audit(ann)]
+    assert changes == ["member make-admin"], "what is refused is not in the audit log"
+
+
+async def test_of_two_admins_who_take_the_role_from_each_other_one_remains(chat: Chat, service: Service) -> None:
+    ann, bob = await admins_and_members(chat)
+    await chat.client.member_role(ann, "1", bob.member, True)
+    bob = bob.model_copy(update={"admin": True})
+    async with service.sessions.begin() as session:
+        await session.execute(text("select from web_state for update"))
+        changes = [
+            asyncio.create_task(chat.client.member_role(one, f"takes {other.name}'s", other.member, False))
+            for one, other in ((ann, bob), (bob, ann))
+        ]
+        await until_locked_out(session, *changes)
+    done = await asyncio.gather(*changes, return_exceptions=True)
+    (refusal,) = [one for one in done if one is not None]
+    assert isinstance(refusal, ServiceRefused) and refusal.refusal == AdminsOnly()
+    people = await chat.client.web_people(CHAT, (ann.member, bob.member))
+    assert sorted(one.admin for one in people) == [False, True]
+    assert [line.action for line in await chat.client.audit(ann)] == ["member end-admin", "member make-admin"]
+
+
+async def admins_and_members(chat: Chat) -> tuple[Who, Who]:
+    """Returns Ann, who is the admin, and Bob, who is not. Both are known as members."""
+    ann, bob = await chat.join("Ann"), await chat.join("Bob")
+    both = [Who(platform="web", workspace=CHAT, member=one.id, name=one.name, admin=one.admin) for one in (ann, bob)]
+    for who in both:
+        await chat.client.me(who)
+    return both[0], both[1]
 
 
 async def test_of_many_who_join_at_once_one_is_the_admin_and_one_has_the_name(chat: Chat) -> None:

@@ -12,6 +12,7 @@ import pytest
 from bot.core.command_spec import specs_of
 from bot.core.text.refusals import plain_refusal, refusal_words
 from service.wire import (
+    AdminRoleRefused,
     AdminsOnly,
     AnswerUnreadable,
     CallRejected,
@@ -576,6 +577,16 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         NameRefused(why="alike", name="A*nn"),
         "Name taken",
         "Somebody here has a name that looks like `A*nn`. Pick another name.",
+    ),
+    (
+        AdminRoleRefused(why="elsewhere"),
+        "Not a member of this chat",
+        "On Discord and Slack, the platform says who is an admin.",
+    ),
+    (
+        AdminRoleRefused(why="self"),
+        "That is you",
+        "Ask another admin to change your own role, so that one always remains.",
     ),
     (
         SeasonNameTaken(name="Spring"),
