@@ -4,6 +4,6 @@ process.
 `Pictures().illustrated(card)` is the whole interface. Only the child process imports matplotlib.
 """
 
-from bot.pictures.service import Pictures
+from bot.pictures.illustration import Pictures
 
 __all__ = ["Pictures"]

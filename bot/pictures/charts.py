@@ -1,259 +1,50 @@
-"""Draws leaderboards, distributions and weekly progress. Every bar has its number and its label next to it."""
+"""Draws the charts of cards: leaderboards, distributions, weekly progress, podiums, ranges, heatmaps and digests.
+
+Every bar has its number and its label next to it. A range shows its uncertainty: the narrower, the surer.
+"""
 
 from __future__ import annotations
 
-import io
-import unicodedata
-from bisect import bisect_right
-from contextlib import suppress
-from functools import cache, lru_cache
-from itertools import accumulate, combinations
-
-from matplotlib.artist import Artist
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager
-from matplotlib.ft2font import FT2Font
-from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
-from matplotlib.path import Path
-from matplotlib.text import Text
-from matplotlib.transforms import Affine2D
-from PIL import Image, ImageColor
-from wcwidth import iter_graphemes
-
-from bot.core.charts import BoardChart, BoardPlace, DistributionChart, WeeksChart
-
-# The canvas: logical pixels, fonts, colors, and texts that fit. Uses matplotlib's objects without its global state.
-#
-# The picture has its own background, so it reads the same in light and dark themes. Color alone carries no meaning.
-
-
-WIDTH = 460
-"""Width, logical pixels. Phones show a picture in chat at about three quarters of it, desktops somewhat larger."""
-SCALE = 2
-MARGIN = 16
-
-PAPER, INK, QUIET, LINE, BAR, TRACK = "#fbfbfe", "#171a23", "#4a5064", "#c9cede", "#4157d8", "#e6e9f4"
-
-_DPI = 100
-_SHADE = 12
-"""Difference of two neighboring shades, of 255: the eye does not see it in an edge one pixel wide."""
-# matplotlib ships the first family; the others cover scripts it lacks, if they are installed. The image of the bot has
-# WenQuanYi Micro Hei and Symbola.
-_FAMILIES = (
-    *("DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK TC", "Noto Sans CJK KR"),
-    *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR", "Source Han Sans", "Source Han Sans SC"),
-    *("Droid Sans Fallback", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "IPAexGothic", "VL Gothic"),
-    *("TakaoGothic", "NanumGothic", "UnDotum", "AR PL UMing CN", "Noto Sans Devanagari", "Noto Sans Bengali"),
-    *("Noto Sans Tamil", "Noto Sans Thai", "Lohit Devanagari", "Loma", "FreeSans", "Noto Emoji", "Symbola", "Unifont"),
+from bot.core.charts import (
+    LEVELS,
+    MARK_SIZES,
+    PODIUM_PLACES,
+    BoardChart,
+    BoardPlace,
+    DigestChart,
+    DistributionChart,
+    HeatmapChart,
+    Level,
+    MeasuredChart,
+    PodiumChart,
+    PodiumPlace,
+    RangeRow,
+    RangesChart,
+    WeeksChart,
 )
-_MARKS = 3
-_MISSING = "\N{WHITE SQUARE}"
-_FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
-"""Two of them are a flag, which is drawn as its two letters."""
-_KEYCAP = "\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
-"""What makes an emoji of a digit or a sign, which is drawn as it is."""
-
-
-class Canvas:
-    """A picture of a given height, drawn from its top left corner."""
-
-    def __init__(self, height: float) -> None:
-        self._figure = Figure(figsize=(WIDTH / _DPI, height / _DPI), dpi=_DPI * SCALE, facecolor=PAPER)
-        self._canvas = FigureCanvasAgg(self._figure)
-        # Artists are added to the figure: axes would take a fifth of the time, for limits that nothing here needs.
-        self._pixels = Affine2D().scale(SCALE, -SCALE).translate(0, SCALE * height)
-
-    def text(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: float = 15,
-        *,
-        bold: bool = False,
-        color: str = INK,
-        at: str = "left",
-    ) -> None:
-        """Draws one line of plain text with its baseline at `y`; `at` says which end of it is at `x`."""
-        style = font(size, bold)
-        self._add(Text(x, y, drawable(text), fontproperties=style, color=color, ha=at, va="baseline", parse_math=False))
-
-    def formula(self, x: float, y: float, mathtext: str, size: float) -> None:
-        """Draws a formula whose baseline starts at a point."""
-        self._add(Text(x, y, f"${mathtext}$", fontproperties=formula_font(size), color=INK, va="baseline"))
-
-    def bar(self, x: float, y: float, width: float, height: float, *, share: float, hatched: bool = False) -> None:
-        """Draws a track and fills a share of it. Hatching distinguishes bars without color."""
-        self.box(x, y, width, height, TRACK)
-        if share > 0:
-            full = max(width * min(1.0, share), height / 2)
-            self.box(x, y, full, height, PAPER if hatched else BAR, hatch="////" if hatched else "")
-
-    def box(self, x: float, y: float, width: float, height: float, color: str, hatch: str = "") -> None:
-        """Draws a filled rectangle."""
-        edge = {"edgecolor": BAR, "linewidth": 1.0, "hatch": hatch} if hatch else {"edgecolor": "none"}
-        self._add(Rectangle((x, y), width, height, facecolor=color, **edge))
-
-    def frame(self, x: float, y: float, width: float, height: float) -> None:
-        """Draws a rounded frame around a highlighted row."""
-        style = "round,pad=0,rounding_size=6"
-        self._add(FancyBboxPatch((x, y), width, height, boxstyle=style, fill=False, edgecolor=BAR, linewidth=1.4))
-
-    def rule(self, y: float) -> None:
-        """Draws a thin line from margin to margin."""
-        self.stroke([(MARGIN, y), (WIDTH - MARGIN, y)], LINE, 0.8)
-
-    def stroke(self, points: list[tuple[float, float]], color: str = INK, width: float = 1.2) -> None:
-        """Draws a line through points."""
-        self._add(PathPatch(Path(points), fill=False, edgecolor=color, linewidth=width))
-
-    def curve(self, points: list[tuple[float, float]]) -> None:
-        """Draws a line of Bézier curves: a start point, then three points per curve."""
-        codes = [Path.MOVETO, *([Path.CURVE4] * (len(points) - 1))]
-        self._add(PathPatch(Path(points, codes), fill=False, edgecolor=INK, linewidth=1.2))
-
-    def _add(self, artist: Artist) -> None:
-        artist.set_transform(self._pixels)
-        self._figure.add_artist(artist)
-
-    def png(self) -> bytes:
-        """Returns the PNG. The same drawing gives the same bytes."""
-        self._canvas.draw()  # type: ignore[no-untyped-call]
-        size = self._canvas.get_width_height()
-        pixels = bytes(self._canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-        drawn = Image.frombytes("RGB", size, pixels, "raw", "RGBX")
-        buffer = io.BytesIO()
-        # With a palette, a picture takes a third of the bytes.
-        drawn.quantize(palette=_palette(), dither=Image.Dither.NONE).save(buffer, "png")
-        return buffer.getvalue()
-
-
-@cache
-def _palette() -> Image.Image:
-    """Returns the colors, and the shades between each two of them that are at the edges of letters and boxes.
-
-    Always the same: to find the best shades for a picture would take a fifth of its time.
-    """
-    colors = [ImageColor.getrgb(color) for color in (PAPER, INK, QUIET, LINE, BAR, TRACK)]
-    shades: list[tuple[int, ...]] = [*colors]
-    for one, other in combinations(colors, 2):
-        steps = max(abs(a - b) for a, b in zip(one, other, strict=True)) // _SHADE
-        for step in range(1, steps):
-            shades.append(tuple(round(a + (b - a) * step / steps) for a, b in zip(one, other, strict=True)))
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([level for shade in shades for level in shade])
-    return palette
-
-
-@cache
-def font(size: float, bold: bool = False) -> FontProperties:
-    """Returns the font of plain text; `size` is in logical pixels."""
-    return FontProperties(family=list(_families()), size=_points(size), weight="bold" if bold else "normal")
-
-
-@cache
-def formula_font(size: float) -> FontProperties:
-    """Returns the font of formulas."""
-    return FontProperties(family="STIXGeneral", size=_points(size), math_fontfamily="stix")
-
-
-def _points(size: float) -> float:
-    return size * 72 / _DPI
-
-
-def logical(points: float) -> float:
-    """Converts points to logical pixels."""
-    return points * _DPI / 72
-
-
-@cache
-def _families() -> tuple[str, ...]:
-    _add_new_fonts()
-    installed = {entry.name for entry in fontManager.ttflist}
-    return tuple(family for family in _FAMILIES if family in installed)
-
-
-def _add_new_fonts() -> None:
-    """Adds fonts that were installed after matplotlib wrote its list, which it never does again."""
-    for file in sorted(set(findSystemFonts()) - {entry.fname for entry in fontManager.ttflist}):
-        with suppress(Exception):  # a font of pixels, or a broken file: the others are still of use
-            fontManager.addfont(file)
-
-
-@cache
-def _characters() -> frozenset[int]:
-    """Returns every code point that one of the fonts can show."""
-    names = _families()
-    files = {entry.fname for entry in fontManager.ttflist if entry.name in names}
-    return frozenset(point for file in files for point in FT2Font(file).get_charmap())
-
-
-def drawable(text: str) -> str:
-    """Replaces each character without a glyph by a square and removes excessive combining marks."""
-    return "".join(map(_drawable, iter_graphemes(text)))
-
-
-def _drawable(grapheme: str) -> str:
-    """Returns a grapheme with at most the marks that real scripts use: more would reach into other rows.
-
-    Of several emoji joined into one, only the first is drawn, because none of the fonts joins them.
-    """
-    plain = "".join(character for character in grapheme if character not in _KEYCAP) or grapheme
-    marks = [place for place, character in enumerate(plain) if unicodedata.category(character) in ("Mn", "Me")]
-    kept = plain[: marks[_MARKS]] if len(marks) > _MARKS else plain
-    if unicodedata.category(kept[0]) == "So" and kept[0] not in _FLAG_LETTERS:
-        kept = kept[0]
-    return kept if all(ord(character) in _characters() for character in kept) else _MISSING
-
-
-@cache
-def _measuring() -> RendererAgg:
-    return RendererAgg(1, 1, _DPI)  # type: ignore[no-untyped-call]
-
-
-@lru_cache(maxsize=4096)
-def width_of(text: str, size: float = 15, bold: bool = False) -> float:
-    """Returns the width of a drawn text, logical pixels."""
-    style = font(size, bold)
-    found = _measuring().get_text_width_height_descent(drawable(text), style, False)  # type: ignore[no-untyped-call]
-    return float(found[0])
-
-
-def fitted(text: str, room: float, size: float = 15, bold: bool = False) -> str:
-    """Returns the text, truncated with an ellipsis to fit `room`."""
-    line = " ".join(text.split())
-    if width_of(line, size, bold) <= room:
-        return line
-    parts = list(iter_graphemes(line[:200]))
-    # The sum of their widths is a little more than their width together, or the same: letters move closer.
-    ends = list(accumulate(width_of(part, size, bold) for part in parts))
-    kept = bisect_right(ends, room - width_of("…", size, bold))
-    while kept and width_of(_cut(parts, kept), size, bold) > room:
-        kept -= 1
-    return _cut(parts, kept)
-
-
-def _cut(graphemes: list[str], kept: int) -> str:
-    return "".join(graphemes[:kept]).rstrip() + "…"
-
+from bot.pictures.canvas import BAR, INK, LINE, MARGIN, PAPER, QUIET, TRACK, WIDTH, Canvas, fitted, width_of
 
 _INSIDE = WIDTH - 2 * MARGIN
-_TITLE, _EDGE = 48, 10
-_PLACE, _RANK = 46, 34
+"""Width between the margins. All sizes in this module are logical pixels."""
+_TITLE = 48
+"""Height of a title."""
+_BOARD_EDGE, _BOARD_ROW, _RANK = 10, 46, 34
+"""Space above and below a board, height of its rows, and width of the ranks."""
 _CHOICE = 50
-_WEEK, _LABEL, _NUMBERS = 30, 62, 150
+"""Height of a row of a distribution."""
+_WEEK, _WEEK_LABEL, _WEEK_NUMBERS = 30, 62, 150
+"""Height of a week's row, and widths of its label and of its numbers."""
 
 
 def draw_board(drawing: BoardChart) -> bytes:
     """Draws a row per place: rank, name, points with a bar, share of right answers, and streak."""
     places = drawing.places
-    canvas = Canvas(2 * _EDGE + _PLACE * len(places))
+    canvas = Canvas(2 * _BOARD_EDGE + _BOARD_ROW * len(places))
     most = max((place.points for place in places), default=0)
     # All rows have the same track, so that bars can be compared.
     track = _INSIDE - _RANK - max((width_of(_about(place), 12) for place in places), default=0) - 10
     for row, place in enumerate(places):
-        _draw_place(canvas, _EDGE + row * _PLACE, place, place.points / most if most > 0 else 0, track)
+        _draw_place(canvas, _BOARD_EDGE + row * _BOARD_ROW, place, place.points / most if most > 0 else 0, track)
     return canvas.png()
 
 
@@ -264,7 +55,7 @@ def _about(place: BoardPlace) -> str:
 def _draw_place(canvas: Canvas, y: float, place: BoardPlace, share: float, track: float) -> None:
     left, right = MARGIN + _RANK, WIDTH - MARGIN
     if place.mine:
-        canvas.frame(MARGIN - 8, y - 3, _INSIDE + 16, _PLACE - 2)
+        canvas.frame(MARGIN - 8, y - 3, _INSIDE + 16, _BOARD_ROW - 2)
     points = f"{place.points:,} points" if abs(place.points) != 1 else f"{place.points} point"
     room = right - left - width_of(points, 15, True) - 12
     you = " (you)" if place.mine else ""
@@ -299,13 +90,169 @@ def draw_progress(drawing: WeeksChart) -> bytes:
     canvas = Canvas(_TITLE + _WEEK * len(drawing.weeks) + 6)
     canvas.text(MARGIN, 31, "Points by week", 17, bold=True)
     most = max((week.points for week in drawing.weeks), default=0)
-    room = _INSIDE - _LABEL - _NUMBERS
+    room = _INSIDE - _WEEK_LABEL - _WEEK_NUMBERS
     for row, week in enumerate(drawing.weeks):
         y = _TITLE + row * _WEEK
-        canvas.text(MARGIN, y + 15, fitted(week.label, _LABEL - 6, 13), 13, color=QUIET)
-        canvas.bar(MARGIN + _LABEL, y + 4, room - 54, 13, share=week.points / most if most > 0 else 0)
-        canvas.text(MARGIN + _LABEL + room - 6, y + 15, f"{week.points:,}", 15, bold=True, at="right")
+        canvas.text(MARGIN, y + 15, fitted(week.label, _WEEK_LABEL - 6, 13), 13, color=QUIET)
+        canvas.bar(MARGIN + _WEEK_LABEL, y + 4, room - 54, 13, share=week.points / most if most > 0 else 0)
+        canvas.text(MARGIN + _WEEK_LABEL + room - 6, y + 15, f"{week.points:,}", 15, bold=True, at="right")
         right = f", {week.right} right" if week.answers else ""
         answers = f"{week.answers:,} answer{'' if week.answers == 1 else 's'}{right}"
         canvas.text(WIDTH - MARGIN, y + 15, answers, 12, color=QUIET, at="right")
+    return canvas.png()
+
+
+_TALLEST, _STEP_DOWN = 104, 26
+"""Height of the winner's step, and how much lower each next one is."""
+_NAMES = 58
+"""Room above a step for the name and the score."""
+_GAP = 8
+"""Space between two steps."""
+_COLUMNS = {1: 1, 2: 0, 3: 2}
+"""Column of the place in a podium of three: the winner is in the middle."""
+
+
+def draw_podium(drawing: PodiumChart) -> bytes:
+    """Draws a step for each of the first three, the winner's in the middle; members who share a rank are level."""
+    steps = drawing.places[:PODIUM_PLACES]
+    canvas = Canvas(MARGIN + _NAMES + _TALLEST + MARGIN)
+    width = (_INSIDE - 2 * _GAP) / 3
+    ground = MARGIN + _NAMES + _TALLEST
+    for place, step in enumerate(steps, start=1):
+        left = MARGIN + _COLUMNS[place] * (width + _GAP)
+        _draw_step(canvas, step, left, ground, width)
+    canvas.rule(ground)
+    return canvas.png()
+
+
+def _draw_step(canvas: Canvas, step: PodiumPlace, left: float, ground: float, width: float) -> None:
+    height = _TALLEST - _STEP_DOWN * (min(step.rank, 3) - 1)
+    middle, top = left + width / 2, ground - height
+    name = fitted(step.name, width - 4, 16, bold=True)
+    canvas.text(middle, top - 30, name, 16, bold=True, at="center")
+    canvas.text(middle, top - 10, fitted(step.score, width - 4, 13), 13, color=QUIET, at="center")
+    first = step.rank == 1
+    canvas.box(left, top, width, height, BAR if first else TRACK)
+    canvas.text(middle, top + 38, str(step.rank), 30, bold=True, color=PAPER if first else INK, at="center")
+
+
+_ROW, _AXIS = 46, 24
+"""Height of a range's row, and of the labels below the scale."""
+_NARROW = 24
+"""Width of a range below which a full mark would hide it."""
+_PERCENTS = ("0 %", "25 %", "50 %", "75 %", "100 %")
+"""Labels of a scale of shares."""
+
+
+def draw_ranges(drawing: RangesChart) -> bytes:
+    """Draws a row per label on a scale from 0 to 100 %: the range as a bar, the share right as a mark, and the shares
+    that are expected, if any, as a band behind it."""
+    return _draw_rows(drawing.title, drawing.rows, _PERCENTS)
+
+
+def draw_measured(drawing: MeasuredChart) -> bytes:
+    """Draws a row per label on a scale from 0: the error as a bar, and the measured value as a mark."""
+    return _draw_rows(drawing.title, drawing.rows, drawing.ticks)
+
+
+def _draw_rows(title: str, rows: tuple[RangeRow, ...], ticks: tuple[str, ...]) -> bytes:
+    canvas = Canvas(_TITLE + _ROW * len(rows) + _AXIS)
+    canvas.text(MARGIN, 31, fitted(title, _INSIDE, 17, bold=True), 17, bold=True)
+    for at, row in enumerate(rows):
+        _draw_range(canvas, row, _TITLE + at * _ROW)
+    _draw_ticks(canvas, _TITLE + _ROW * len(rows), ticks)
+    return canvas.png()
+
+
+def _draw_ticks(canvas: Canvas, y: float, labels: tuple[str, ...]) -> None:
+    for at, label in enumerate(labels):
+        share = at / (len(labels) - 1)
+        side = {0.0: "left", 1.0: "right"}.get(share, "center")
+        canvas.text(MARGIN + _INSIDE * share, y + 9, label, 11, color=QUIET, at=side)
+
+
+def _draw_range(canvas: Canvas, row: RangeRow, y: float) -> None:
+    note = width_of(row.note, 13)
+    canvas.text(MARGIN, y + 13, fitted(row.label, _INSIDE - note - 12, 15, bold=True), 15, bold=True)
+    canvas.text(WIDTH - MARGIN, y + 13, row.note, 13, color=QUIET, at="right")
+    top, height = y + 21, 14
+    canvas.box(MARGIN, top, _INSIDE, height, TRACK)
+    for percent in (25, 50, 75):
+        x = MARGIN + _INSIDE * percent / 100
+        canvas.stroke([(x, top), (x, top + height)], PAPER, 1)
+    if row.expected is not None:
+        low, high = row.expected
+        canvas.box(MARGIN + _INSIDE * low, top, _INSIDE * (high - low), height, LINE)
+    if row.known is not None:
+        low, high = row.known
+        canvas.box(MARGIN + _INSIDE * low, top + 3, max(4, _INSIDE * (high - low)), height - 6, BAR)
+    x = min(max(MARGIN + _INSIDE * row.value, MARGIN + 1.5), WIDTH - MARGIN - 1.5)
+    narrow = row.known is not None and _INSIDE * (row.known[1] - row.known[0]) < _NARROW
+    if not narrow:
+        canvas.box(x - 2.5, top - 3, 5, height + 6, PAPER)
+    thick = 1 if narrow else 3
+    canvas.box(x - thick / 2, top - 3, thick, height + 6, INK)
+
+
+_DAY, _MARK = 24, 14
+"""Sides of a heatmap's cell, and of the largest mark in it in `MARK_SIZES`."""
+_DAYS_LEFT, _DAYS_TOP = MARGIN + 22, 34
+"""Corner of the first cell."""
+_LEGEND = 40
+"""Height of the legend."""
+_FULL = 20
+"""Side of a filled cell."""
+
+
+def draw_heatmap(drawing: HeatmapChart) -> bytes:
+    """Draws a column per week and a mark per day, and what the marks mean. The better a day, the more is filled."""
+    rows = max(len(week.days) for week in drawing.weeks)
+    canvas = Canvas(_DAYS_TOP + _DAY * rows + _LEGEND)
+    for number, month in drawing.months:
+        canvas.text(_DAYS_LEFT + _DAY * number, 22, month, 12, color=QUIET)
+    for row, letter in ((0, "M"), (2, "W"), (4, "F")):
+        canvas.text(MARGIN, _DAYS_TOP + _DAY * row + 15, letter, 12, color=QUIET)
+    for column, week in enumerate(drawing.weeks):
+        for row, level in enumerate(week.days):
+            _draw_day(canvas, _DAYS_LEFT + _DAY * column, _DAYS_TOP + _DAY * row, level)
+    x, y = float(MARGIN), _DAYS_TOP + _DAY * rows + 10
+    for level, label in LEVELS.items():
+        _draw_day(canvas, x, y, level)
+        canvas.text(x + _FULL + 6, y + 15, label, 13, color=QUIET)
+        x += _FULL + 6 + width_of(label, 13) + 18
+    return canvas.png()
+
+
+def _draw_day(canvas: Canvas, x: float, y: float, level: Level) -> None:
+    if level == "blank":
+        canvas.box(x + _FULL / 2 - 1.5, y + _FULL / 2 - 1.5, 3, 3, LINE)
+        return
+    canvas.box(x, y, _FULL, _FULL, TRACK)
+    if level != "missed":
+        side = _FULL * MARK_SIZES[level] / _MARK
+        canvas.box(x + (_FULL - side) / 2, y + (_FULL - side) / 2, side, side, QUIET if level == "answered" else BAR)
+
+
+def draw_digest(drawing: DigestChart) -> bytes:
+    """Draws how many members answered in a week and in the one before, its hardest question, and the weakest topics."""
+    groups = [("Hardest question", (drawing.hardest,) if drawing.hardest else ()), ("Weakest topics", drawing.weakest)]
+    shown = [(title, rows) for title, rows in groups if rows]
+    height = _TITLE + 2 * _ROW + sum(_TITLE + _ROW * len(rows) for _, rows in shown) + (_AXIS if shown else 0)
+    canvas = Canvas(height)
+    canvas.text(MARGIN, 31, "Members who answered", 17, bold=True)
+    most = max(drawing.members, drawing.members_before, 1)
+    y: float = _TITLE
+    for label, members in (("Last week", drawing.members), ("The week before", drawing.members_before)):
+        canvas.text(MARGIN, y + 13, label, 15, bold=True)
+        canvas.text(WIDTH - MARGIN, y + 13, f"{members:,}", 15, bold=True, at="right")
+        canvas.bar(MARGIN, y + 21, _INSIDE, 12, share=members / most)
+        y += _ROW
+    for title, rows in shown:
+        canvas.text(MARGIN, y + 31, title, 17, bold=True)
+        y += _TITLE
+        for row in rows:
+            _draw_range(canvas, row, y)
+            y += _ROW
+    if shown:
+        _draw_ticks(canvas, y, _PERCENTS)
     return canvas.png()

@@ -1,4 +1,9 @@
-"""Draws formulas: mathtext next to grids aligned at the same height. Raises BadFormula."""
+r"""Draws formulas: parses LaTeX into pieces and grids, measures them, and draws them next to each other.
+
+A piece is what matplotlib's mathtext can draw, which has no environments and few synonyms. A grid is an environment:
+`\begin{pmatrix}a & b\\ c & d\end{pmatrix}` becomes a grid of four pieces in parentheses. Raises BadFormula for LaTeX
+that is not supported; the formula is then shown as text.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +17,12 @@ from matplotlib.mathtext import MathTextParser, VectorParse
 
 from bot.core.charts import FormulaDrawing
 from bot.core.markup.math import group_end
-from bot.pictures.charts import MARGIN, WIDTH, Canvas, formula_font, logical
-
-# Parsing: converts LaTeX to pieces for matplotlib's mathtext, which has no environments and few synonyms, and grids.
-#
-# `\begin{pmatrix}a & b\\ c & d\end{pmatrix}` becomes a Grid of four pieces in parentheses. Raises BadFormula for LaTeX
-# it does not support; the formula is then shown as text.
-
+from bot.pictures.canvas import MARGIN, WIDTH, Canvas, formula_font, logical
 
 _MAX_SOURCE = 1000
+"""Longest formula, characters."""
 _MAX_DEPTH = 12
+"""Groups and grids inside one another."""
 _MAX_GRIDS = 4
 
 
@@ -44,13 +45,14 @@ class Grid:
     opens: str = ""
     closes: str = ""
     align: str = "c"
-    """`c` centred, `l` left, `e` equations: right and left by turns, close together."""
+    """`c` centered, `l` left, `e` equations: right and left by turns, close together."""
 
 
 Line = tuple[Piece | Grid, ...]
 """Elements drawn next to one another."""
 
 _GRIDS = {
+    # By environment: opening fence, closing fence, alignment.
     **dict.fromkeys(("matrix", "smallmatrix", "array", "gather", "gathered", "equation"), ("", "", "c")),
     **dict.fromkeys(("align", "aligned", "split", "eqnarray", "alignat"), ("", "", "e")),
     "pmatrix": ("(", ")", "c"),
@@ -69,10 +71,11 @@ _COLUMNS = re.compile(r"\s*\{[^{}]*\}")
 _LEFT = re.compile(r"\\left\s*(\\[{}|]|[.()\[\]|])\s*$")
 _RIGHT = re.compile(r"^\s*\\right\s*(\\[{}|]|[.()\[\]|])")
 
-_LEFT_OUT = "displaystyle textstyle limits nolimits nonumber notag"
+_IGNORED = "displaystyle textstyle limits nolimits nonumber notag"
 _SIZES = [f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")]
-_SAME = {
-    **{f"\\{name}": "" for name in (*_LEFT_OUT.split(), *_SIZES)},
+_REPLACEMENTS = {
+    # By command: what mathtext has instead; empty for a command that is ignored.
+    **{f"\\{name}": "" for name in (*_IGNORED.split(), *_SIZES)},
     "\\lVert": r"\Vert",
     "\\rVert": r"\Vert",
     "\\|": r"\Vert",
@@ -101,7 +104,9 @@ _SAME = {
 }
 _FRACTIONS = {"\\frac": "frac", "\\dfrac": "frac", "\\tfrac": "frac", "\\cfrac": "frac", "\\binom": "binom"}
 _VERBATIM = {r"\text", r"\operatorname", r"\substack"}
+"""Commands whose argument is kept as it is."""
 _DROPPED = {"\\label", "\\tag"}
+"""Commands that are left out with their argument."""
 
 
 def lines_of(source: str) -> list[Line]:
@@ -198,7 +203,7 @@ def _step(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
         return f"{{{_written(inside, depth + 1)}}}", at
     if token in _DROPPED:
         return "", _argument(source, at)[1]
-    word = _SAME.get(token, token)
+    word = _REPLACEMENTS.get(token, token)
     if word in _VERBATIM:
         inside, at = _argument(source, at)
         return f"{word}{{{inside}}}", at
@@ -233,9 +238,12 @@ def _group_end(source: str, at: int) -> int:
     return end
 
 
-_SIZE, _LEAST = 24.0, 12.0
+_SIZE, _MIN_SIZE = 24.0, 12.0
+"""Largest and smallest size of the font, logical pixels."""
 _MAX_HEIGHT = 1200.0
+"""Largest height of a picture, logical pixels."""
 _GAP = 18.0
+"""Space above, between and below lines, logical pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +276,7 @@ def draw_formula(drawing: FormulaDrawing) -> bytes:
 def _size_for(lines: list[Line]) -> float:
     widest = max(_line_box(line, _SIZE).width for line in lines)
     size = min(_SIZE, _SIZE * (WIDTH - 2 * MARGIN) / max(widest, 1))
-    if size < _LEAST:
+    if size < _MIN_SIZE:
         raise BadFormula("the formula is too wide")
     return size
 

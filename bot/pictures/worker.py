@@ -22,8 +22,16 @@ from bot.core.charts import (
     RangesChart,
     WeeksChart,
 )
-from bot.pictures.charts import draw_board, draw_distribution, draw_progress
-from bot.pictures.figures import draw_digest, draw_heatmap, draw_measured, draw_podium, draw_ranges
+from bot.pictures.charts import (
+    draw_board,
+    draw_digest,
+    draw_distribution,
+    draw_heatmap,
+    draw_measured,
+    draw_podium,
+    draw_progress,
+    draw_ranges,
+)
 from bot.pictures.formulas import draw_formula
 
 _NICENESS = 5

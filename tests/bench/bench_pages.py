@@ -20,7 +20,7 @@ import httpx
 from bot.core.charts import FormulaDrawing
 from bot.core.events import Press
 from bot.core.journal import Journal
-from bot.pictures.service import DrawingProcess
+from bot.pictures.drawing_process import DrawingProcess
 from service.client import ServiceClient
 from service.rounds import rounds
 from service.store.session import Sessions

@@ -27,7 +27,7 @@ from bot.core.text import (
     sprints,
     suggestions,
 )
-from bot.pictures.service import drawings_of, with_pictures
+from bot.pictures.illustration import drawings_of, with_pictures
 from service.wire import (
     AnswerCredit,
     AnswerInput,

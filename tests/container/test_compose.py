@@ -45,7 +45,7 @@ def test_the_web_chat_is_reached_from_outside(whole: Whole) -> None:
 
 
 def test_names_in_any_of_the_usual_scripts_can_be_drawn(whole: Whole) -> None:
-    shown = "import bot.pictures.charts as c; print(ascii(c.drawable('\u7530\uae40\u3042\U0001f680')))"
+    shown = "import bot.pictures.canvas as c; print(ascii(c.drawable('\u7530\uae40\u3042\U0001f680')))"
     assert whole.compose("exec", "-T", "web", "python", "-c", shown).strip() == ascii("\u7530\uae40\u3042\U0001f680")
 
 

@@ -10,7 +10,7 @@ from bot.core.text.boards import board_card
 from bot.core.text.reveals import outcome_card
 from bot.core.text.tournaments import tournament_card
 from bot.discord.render import bodies as discord_bodies
-from bot.pictures.service import drawings_of, with_pictures
+from bot.pictures.illustration import drawings_of, with_pictures
 from bot.slack import bodies
 from service.store.tables import Outbox
 from service.wire import Board, BoardRow, Named, OutcomePost

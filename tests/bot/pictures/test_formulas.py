@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.charts import FormulaDrawing
-from bot.pictures.charts import WIDTH
+from bot.pictures.canvas import WIDTH
 from bot.pictures.formulas import BadFormula, Grid, Piece, draw_formula, lines_of
 from tests.bot.pictures.pixels import PAPER, Pixels, margins_clear, pixels_of
 

@@ -18,7 +18,7 @@ ELSEWHERE = {
     "bot/discord/commands.py",
     "bot/slack/manifest.py",
     # Text alternatives of pictures stand with the pictures.
-    "bot/pictures/service.py",
+    "bot/pictures/illustration.py",
     # Only operators read these: they start, configure, measure and check.
     "bot/all_in_one.py",
     "bot/cli.py",

@@ -1,24 +1,22 @@
-"""Illustrates cards without blocking the event loop: draws in a child process, caches pictures, and gives up after a
-timeout."""
+"""Illustrates cards without blocking the event loop: replaces what is clearer as a picture, in every chat.
+
+Leaderboards, distributions and weekly progress become pictures; their numbers stay in small print for text-only
+readers and for search. A formula that Unicode cannot show well is replaced by a picture, with its text as alt text.
+Pictures are drawn by `drawing_process` and cached. What is not drawn in time stays text.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
-import subprocess
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import IO, cast
 
-from bot.core.cards import Bar, Bars, Block, Card, Charted, Picture, Reply, Small, Table, Text, as_data
+from bot.core.cards import Bar, Bars, Block, Card, Charted, Picture, Reply, Small, Table, Text
 from bot.core.charts import (
     LEVELS,
     BoardChart,
@@ -46,133 +44,27 @@ from bot.core.markup.parser import outer_parts
 from bot.core.markup.tree import Blocks, Math, Paragraph
 from bot.core.rendering import bar_words, line_of, short
 from bot.core.text.words import plural
+from bot.pictures.drawing_process import CannotDraw, CannotStart, DrawingProcess
 from bot.pictures.legibility import formulas_in, reads_badly
 from service.wire import Platform as PlatformName
 
-# The child process that draws: started on first use, killed if a drawing takes too long, and then restarted.
-#
-# A process, because drawing takes a tenth of a second of Python, which would delay every chat, and because only killing
-# it stops an untrusted formula that never ends.
+_LOG = logging.getLogger(__name__)
 
-
-_START_S = 30.0
-_READY = b"ready\n"
-_INHERITED_VARIABLES = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "TMPDIR",
-    "TEMP",
-    "SYSTEMROOT",
-    "MPLCONFIGDIR",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "VIRTUAL_ENV",
-)
-
-
-class CannotDraw(Exception):
-    """A drawing for which no picture can be made; the message says why."""
-
-
-class CannotStart(Exception):
-    """An environment in which nothing can be drawn; the message says why."""
-
-
-class DrawingProcess:
-    """Draws in a child process. Use it from one thread at a time."""
-
-    def __init__(self, limit_s: float) -> None:
-        self._limit_s = limit_s
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def draw(self, drawing: Drawing) -> bytes:
-        """Returns the PNG. Raises CannotDraw or CannotStart."""
-        process = self._running()
-        try:
-            return self._request(process, drawing)
-        except (OSError, ValueError) as error:
-            self.close()
-            raise CannotDraw(f"no picture within {self._limit_s:g} s, or the process died") from error
-
-    def interrupt(self) -> None:
-        """Kills the current drawing from another thread; `draw` then raises CannotDraw."""
-        process = self._process
-        if process is not None:
-            process.kill()
-
-    def close(self) -> None:
-        """Ends the child process; the next drawing starts another."""
-        if self._process is not None:
-            _stop_process(self._process)
-            self._process = None
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self.close()
-            self._process = _start_process()
-        return self._process
-
-    def _request(self, process: subprocess.Popen[bytes], drawing: Drawing) -> bytes:
-        requests, responses = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
-        with _time_limit(process, self._limit_s):
-            requests.write(json.dumps(as_data(drawing)).encode() + b"\n")
-            requests.flush()
-            # If the process is killed, its output ends early: the header is not JSON, or the picture is too short.
-            head = json.loads(responses.readline())
-            png = responses.read(head["size"])
-        if "error" in head:
-            raise CannotDraw(head["error"])
-        if len(png) < head["size"]:
-            raise ValueError("the picture is incomplete")
-        return png
-
-
-@contextmanager
-def _time_limit(process: subprocess.Popen[bytes], limit_s: float) -> Iterator[None]:
-    """Kills the process if the block takes longer than the limit."""
-    timer = threading.Timer(limit_s, process.kill)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _start_process() -> subprocess.Popen[bytes]:
-    """Starts a process and waits until it is ready. It gets no secrets, because it parses untrusted formulas."""
-    environment = {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
-    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bot.pictures.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-        # Ctrl-C and a supervisor's signals are for the bot, which then stops this process.
-        start_new_session=True,
-    )
-    with _time_limit(process, _START_S):
-        ready = cast(IO[bytes], process.stdout).readline()
-    if ready != _READY:
-        _stop_process(process)
-        raise CannotStart("the process that draws did not start; its own output says why")
-    return process
-
-
-def _stop_process(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()
-
-
-# Which parts of a card are drawn. This applies to every chat.
-#
-# Leaderboards, distributions and weekly progress become pictures; their numbers stay in small print for text-only
-# readers and for search. A formula that Unicode cannot show well is replaced by a picture, with its text as alt text.
-
-
+_WAIT_S = 6.0
+"""Longest wait for the pictures of a card, seconds."""
+_DRAW_S = 3.0
+"""Longest time of one drawing, seconds."""
+_KEPT = 256
+"""Cached pictures; those not used for longest are dropped first."""
+_MOST_WAITING = 4
+"""Drawings that may wait for the process. If thousands of rounds close in the same minute, text in time is better than
+pictures late."""
+_NATIVE = (BoardChart, DistributionChart, WeeksChart, RangesChart)
+"""What a chat with tables and charts of its own shows without a picture."""
 _MOST_CHOICES = 10
+"""Bars of a distribution, up to which it is drawn."""
 _NAME, _LABEL = 60, 80
+"""Longest name and longest label in a picture, characters."""
 _LTR = "\N{LEFT-TO-RIGHT MARK}"
 """Put after untrusted text, so that right-to-left words do not reorder what follows."""
 
@@ -357,17 +249,6 @@ def _drawing_of(found: list[Math]) -> FormulaDrawing:
 def _formula_alt(found: list[Math]) -> str:
     texts = [f"{'; '.join(to_unicode(math.source).split(chr(10)))} (in LaTeX: {math.source.strip()})" for math in found]
     return f"Formula{'s' if len(texts) > 1 else ''}: {'; '.join(texts)}"
-
-
-_LOG = logging.getLogger(__name__)
-
-_WAIT_S = 6.0
-_DRAW_S = 3.0
-_KEPT = 256
-_NATIVE = (BoardChart, DistributionChart, WeeksChart, RangesChart)
-"""What a chat with tables and charts of its own shows without a picture."""
-# When thousands of rounds close in the same minute, text in time is better than pictures late.
-_MOST_WAITING = 4
 
 
 @dataclass(frozen=True, slots=True)

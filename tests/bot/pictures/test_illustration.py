@@ -17,8 +17,8 @@ from bot.core.charts import (
 )
 from bot.core.markup.tree import Math
 from bot.core.text import boards, members
+from bot.pictures.illustration import drawings_of, with_pictures
 from bot.pictures.legibility import reads_badly
-from bot.pictures.service import drawings_of, with_pictures
 from tests.bot.samples import CROWD, CROWDED, EVIL, GALLERY, ME, PNG
 
 MATRIX = r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"

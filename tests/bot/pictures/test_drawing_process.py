@@ -24,7 +24,7 @@ from bot.core.dispatcher import Target
 from bot.core.events import Command, Event, Visited
 from bot.core.text import boards, members
 from bot.pictures import Pictures
-from bot.pictures.service import CannotDraw, DrawingProcess
+from bot.pictures.drawing_process import CannotDraw, DrawingProcess
 from service.wire import Platform, Where, Who
 from tests.bot.pictures.pixels import INK, count, pixels_of
 from tests.bot.samples import CALIBRATION, CROWDED, GALLERY, HISTORY, ME, NOW
