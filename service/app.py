@@ -21,8 +21,9 @@ from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
 from service.deferred import load_module
+from service.metrics import CountedRuns
 from service.ops.deployment import MOST_SKEW
-from service.ops.metrics_collect import CountedRuns, GaugeCollector
+from service.ops.gauges import GaugeCollector
 from service.process import in_background
 from service.reference_clock import Clock, ReferenceClock
 from service.rounds import delivery, grading, leaderboard, measuring, posting, regrading, rounds

@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.metrics_core import Metric
@@ -22,8 +23,14 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.process import listen, out, serve_app
+
+if TYPE_CHECKING:
+    from sandbox.client import Health
+    from sandbox.wire import Outcome, Run
+    from service.sandboxes import SandboxPort
 
 REGISTRY: Final = CollectorRegistry()
 """Registry of this process's metrics, of services, workers and bots alike."""
@@ -196,3 +203,60 @@ async def serve_metrics(host: str, port: int | None, gather: Gather | None = Non
         address = f"http://{host}:{listener.getsockname()[1]}/metrics"
         out.print(f"Metrics are served at {address}")
         yield address
+
+
+class CountedCalls:
+    """ASGI middleware that counts calls."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = "500"  # unless an answer is begun
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            await send(message)
+
+        began = perf_counter()
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            route = _route_of(scope)
+            REQUESTS.labels(route, status).inc()
+            REQUEST_SECONDS.labels(route).observe(perf_counter() - began)
+
+
+def _route_of(scope: Scope) -> str:
+    """Returns the route's path, or one label for all unknown paths."""
+    if scope.get("route") is None:
+        return "none"
+    # Our routes take no path parameters, so the number of labels is bounded.
+    return str(scope["route"].path if scope.get("path_params") else scope["path"])
+
+
+class CountedRuns:
+    """A sandbox client that counts runs."""
+
+    def __init__(self, sandbox: SandboxPort) -> None:
+        self._sandbox = sandbox
+
+    async def run(self, run: Run) -> Outcome:
+        """See `SandboxPort`."""
+        outcome = await self._sandbox.run(run)
+        SANDBOX_RUNS.labels(outcome.status).inc()
+        if outcome.refused:
+            SANDBOX_REFUSED.labels(outcome.refused).inc()
+        else:
+            SANDBOX_SECONDS.labels("queue").observe(outcome.queue_ms / 1000)
+            SANDBOX_SECONDS.labels("run").observe(outcome.wall_ms / 1000)
+        return outcome
+
+    async def health(self) -> Health:
+        """See `SandboxPort`."""
+        return await self._sandbox.health()

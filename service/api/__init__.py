@@ -22,9 +22,8 @@ from service.api.http import (
 )
 from service.api.routes import CallRouter, RoutesByPath
 from service.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
-from service.metrics import CONTENT_TYPE, exposition
+from service.metrics import CONTENT_TYPE, CountedCalls, exposition
 from service.ops import operations
-from service.ops.metrics_collect import CountedCalls
 from service.wire import Operations
 
 # Liveness and readiness, without a token.

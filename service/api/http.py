@@ -29,7 +29,7 @@ from service import tracing
 from service.concurrency import RETRY_HEADER
 from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
-from service.ops.metrics_collect import GaugeCollector
+from service.ops.gauges import GaugeCollector
 from service.reference_clock import Clock
 from service.rounds.fast_path import FastPath
 from service.rounds.grading import Examples

@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox.wire import Run
 from service.leader import Leader
-from service.metrics import REGISTRY, exposition, serve_metrics, watch_disk, watch_memory
-from service.ops.metrics_collect import CountedRuns, GaugeCollector
+from service.metrics import REGISTRY, CountedRuns, exposition, serve_metrics, watch_disk, watch_memory
+from service.ops.gauges import GaugeCollector
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
 from service.wire import AnswerInput, AttemptOutcome, Delivery, ScheduleSpec, Where

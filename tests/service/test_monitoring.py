@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from bot.core import metrics as bots
 from sandbox.client import Health
 from service import metrics
-from service.ops.metrics_collect import of_database, of_pool, of_sandbox
+from service.ops.gauges import of_database, of_pool, of_sandbox
 from service.store.monitoring import JobMeasure, Measures, QueueMeasure
 from tests.service.promql import COUNTED, MEASURED, NoExpression, asked_by
 

@@ -1,4 +1,4 @@
-"""What the metrics' page looks up when it is asked for: the database, its pool of connections, the sandbox.
+"""Gauges that are looked up when the metrics page is asked for: the database, its pool of connections, the sandbox.
 
 Kept for a second, so that however often the page is asked for, the database is not.
 """
@@ -9,20 +9,15 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
-from time import perf_counter
 
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox.client import Health, SandboxUnreachable
-from sandbox.wire import Outcome, Run
-from service.metrics import REQUEST_SECONDS, REQUESTS, SANDBOX_REFUSED, SANDBOX_RUNS, SANDBOX_SECONDS
 from service.rounds.posting import count_owed
 from service.rounds.sandbox_turns import FairSandbox
-from service.sandboxes import SandboxPort
 from service.store.monitoring import LEADER_LOCK, Measures, collect_measures
 from service.store.retention import BACKUP, RETENTION
 from service.store.session import Sessions
@@ -30,6 +25,7 @@ from service.store.session import Sessions
 GRACE = timedelta(minutes=1)
 """Delay up to which a post counts as on time."""
 KEPT_S = 1.0
+"""Time for which gauges are kept, seconds."""
 TIMEOUT_SECONDS = 8.0
 """Time limit, seconds; shorter than Prometheus's scrape timeout."""
 
@@ -147,12 +143,12 @@ def of_sandbox(health: Health | None) -> Iterator[Metric]:
     yield _by("sandbox_devices", "Where a run can compute.", "device", {str(device): 1 for device in health.devices})
 
 
-def _gauge(name: str, said: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"dailygrad_{name}", said, value=float(value))
+def _gauge(name: str, help: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"dailygrad_{name}", help, value=float(value))
 
 
-def _by(name: str, said: str, label: str, values: dict[str, float] | dict[str, int]) -> Metric:
-    family = GaugeMetricFamily(f"dailygrad_{name}", said, labels=[label])
+def _by(name: str, help: str, label: str, values: dict[str, float] | dict[str, int]) -> Metric:
+    family = GaugeMetricFamily(f"dailygrad_{name}", help, labels=[label])
     for value, number in values.items():
         family.add_metric([value], number)
     return family
@@ -160,63 +156,3 @@ def _by(name: str, said: str, label: str, values: dict[str, float] | dict[str, i
 
 def _age(since: datetime | None, now: datetime) -> float:
     return max(0.0, (now - since).total_seconds()) if since is not None else 0.0
-
-
-# Counters for calls by route and status, and for sandbox runs.
-
-
-class CountedCalls:
-    """ASGI middleware that counts calls."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status = "500"  # unless an answer is begun
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = str(message["status"])
-            await send(message)
-
-        began = perf_counter()
-        try:
-            await self._app(scope, receive, noted)
-        finally:
-            route = _route_of(scope)
-            REQUESTS.labels(route, status).inc()
-            REQUEST_SECONDS.labels(route).observe(perf_counter() - began)
-
-
-def _route_of(scope: Scope) -> str:
-    """Returns the route's path, or one label for all unknown paths."""
-    if scope.get("route") is None:
-        return "none"
-    # Our routes take no path parameters, so the number of labels is bounded.
-    return str(scope["route"].path if scope.get("path_params") else scope["path"])
-
-
-class CountedRuns:
-    """A sandbox client that counts runs."""
-
-    def __init__(self, sandbox: SandboxPort) -> None:
-        self._sandbox = sandbox
-
-    async def run(self, run: Run) -> Outcome:
-        """See `SandboxPort`."""
-        outcome = await self._sandbox.run(run)
-        SANDBOX_RUNS.labels(outcome.status).inc()
-        if outcome.refused:
-            SANDBOX_REFUSED.labels(outcome.refused).inc()
-        else:
-            SANDBOX_SECONDS.labels("queue").observe(outcome.queue_ms / 1000)
-            SANDBOX_SECONDS.labels("run").observe(outcome.wall_ms / 1000)
-        return outcome
-
-    async def health(self) -> Health:
-        """See `SandboxPort`."""
-        return await self._sandbox.health()
