@@ -133,7 +133,9 @@ async def answer(call: TheCall, who: TheCaller, body: AnswerBody) -> AnswerResul
         receipt = await answer_step_by_step(call, who, body.where, submitted)
     record_answer(who.platform, receipt.status, body.at, call.now)
     add_fields(status=receipt.status)
-    return await add_wait_estimate(receipt, call.parts.sandbox)
+    if receipt.before and call.parts.sandbox is not None:
+        return await add_wait_estimate(receipt, call.parts.sandbox)
+    return receipt
 
 
 router.post_directly("/answer", answer)

@@ -32,7 +32,7 @@ from service.domain.duels import (
 )
 from service.errors import Refused
 from service.rounds import practice, schedules
-from service.rounds.ledger import grade_answer
+from service.rounds.grading import grade_answer
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_question_view
 from service.store import duels, members, outbox, questions

@@ -34,7 +34,7 @@ from service.domain.sprints import SprintScore, pick_questions, rank_scores, spr
 from service.errors import Refused
 from service.rounds import leaderboard, practice, schedules
 from service.rounds.choosing import choose_for_day, lock_choosing, wait_to_choose
-from service.rounds.ledger import grade_answer
+from service.rounds.grading import grade_answer
 from service.rounds.submissions import validate_answer
 from service.store import candidates, members, outbox, questions, variants
 from service.store import schedules as schedule_rows

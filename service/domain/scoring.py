@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from questions.model import LEVELS, Kind, Level, Question
 from service.domain.answer_matching import UnreadableValue, matches_value, parse_value, undo_smart_text
-from service.wire import AnswerUnreadable, Confidence, Verdict
+from service.wire import AnswerInput, AnswerUnreadable, Confidence, Verdict
 
 _BASE: Mapping[Level, int] = MappingProxyType({"mid": 10, "senior": 15, "principal": 20})
 # Certainty-based marking (Gardner-Medwin), less the point that it gives to every right answer. Honesty pays best: a
@@ -75,14 +75,6 @@ class Points:
     @property
     def total(self) -> int:
         return self.base + self.bonus
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredAnswer:
-    """A member's answer: option ids for a `choice`, text for every other kind."""
-
-    options: frozenset[str] | None = None
-    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,19 +171,19 @@ def hint_points(earned: int, policy: ScoringPolicy = ScoringPolicy()) -> int:
     return -min(policy.hint_cost, max(0, earned))
 
 
-def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
-    """Grades `answer`. An unreadable answer is `invalid`, never an exception; a question with an unreadable key is a
+def compute_credit(question: Question, answer: AnswerInput) -> Credit:
+    """Grades an answer. An unreadable answer is `invalid`, never an exception; a question with an unreadable key is a
     `system error`. Raises ValueError for a `code` question."""
     match question.kind:
         case "choice":
-            return _choice_credit(question, answer.options or frozenset())
+            return _choice_credit(question, frozenset(answer.options or ()))
         case "value":
             return _value_credit(question, answer.text or "")
         case "output":
             return _output_credit(question, answer.text or "")
         case "open":
             return _open_credit(answer.text or "")
-    raise ValueError(f"question {question.id}: code is judged by its cases; use cases_credit")
+    raise ValueError(f"question {question.id}: code is judged by its cases; use credit_for_cases")
 
 
 def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong") -> Credit:

@@ -22,12 +22,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Kind
 from service.domain.calendar import slots_between
+from service.domain.scoring import compute_credit
 from service.errors import Busy
 from service.reference_clock import Clock, Interval
 from service.rounds.choosing import choose_for_day
-from service.rounds.grading import grade_code
+from service.rounds.grading import grade_answer, grade_code
 from service.rounds.jobs import Jobs
-from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.sandbox_turns import FairSandbox
 from service.rounds.schedules import build_timetable
 from service.rounds.views import build_question_view
@@ -115,7 +115,7 @@ async def ask_model(
         log.warning("the model gave no answer", model=endpoint.model, cause=str(problem))
         return
     given = parse_reply(question, reply)
-    if given is not None and question.kind != "code" and find_problem(version.question, given):
+    if given is not None and question.kind != "code" and compute_credit(version.question, given).problem:
         given = None
     if given is None:
         log.info("the model gave no valid answer", model=endpoint.model, question=question.id)

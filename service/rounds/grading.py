@@ -1,4 +1,7 @@
-"""Judges code answers in the sandbox, and runs code that members try. No transaction is open while their code runs."""
+"""Grades answers: code in the sandbox, any other kind by its key. Also runs code that members try.
+
+No transaction is open while their code runs.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from sqlalchemy import literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import read_facts
-from questions.model import CodeTask
+from questions.model import CodeTask, Question
 from sandbox.judging.challenge import Challenge, NotJudgeable, Runs, judge_code, run_examples
 from sandbox.judging.judge import Judgement
 from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Outcome, Priority, Run
 from service.domain.answer_matching import undo_smart_text
-from service.domain.scoring import credit_for_cases
+from service.domain.scoring import compute_credit, credit_for_cases
 from service.errors import Refused
 from service.metrics import record_verdict
 from service.reference_clock import Clock
@@ -36,6 +39,7 @@ from service.store.session import Sessions
 from service.store.tables import AnswerRow, Member
 from service.tracing import current_event_id, log_event
 from service.wire import (
+    AnswerInput,
     AskForm,
     CaseView,
     ExampleView,
@@ -51,13 +55,22 @@ log = structlog.get_logger(__name__)
 _LOG = logging.getLogger(__name__)
 
 MILLISECOND = timedelta(milliseconds=1)
-# Without hidden cases the verdict and all output may be shown.
 NO_HIDDEN_CASES = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
+"""Replaces the hidden cases of a program. Without them, the verdict and all output may be shown."""
 _EXAMPLES_SEED = 0
+"""Seed of all runs of examples, so that the reference runs once: they do not depend on it, and hide nothing."""
 
 
 class NotJudged(Exception):
     """The sandbox failed or is unavailable; the answer can be judged later."""
+
+
+def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
+    """Returns the verdict on an answer of any kind but `code`."""
+    found = compute_credit(question, given)
+    if found.cause:
+        log.error("a question cannot be scored", question=question.id, cause=found.cause)
+    return VerdictView(verdict=found.verdict, credit=found.share, judged=given.text or "")
 
 
 class _RecordingSandbox:
@@ -138,7 +151,6 @@ async def try_examples(sandbox: Runs, task: CodeTask, code: str, references: Ref
     """Judges `code` against the visible examples. Stores nothing."""
     visible = replace(task, cases=task.cases + NO_HIDDEN_CASES)
     watched = _RecordingSandbox(sandbox)
-    # Always the same seed, so that the reference runs once: the examples do not depend on it, and hide nothing.
     verdict = await grade_code(watched, visible, code, _EXAMPLES_SEED, references)
     if verdict.verdict == "system error":
         log.error("code could not be tried", cause=verdict.message)

@@ -1,4 +1,4 @@
-"""Grades answers and posts the points of a round to the ledger, once; used by closing, late verdicts and regrading."""
+"""Posts the points of a round to the ledger, once; used by closing, late verdicts and regrading."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import scores_points
 from questions.model import Question
 from service.domain.scoring import (
-    Credit,
-    ScoredAnswer,
     ScoringPolicy,
-    compute_credit,
     compute_points,
     confidence_points,
     hint_points,
@@ -25,35 +21,12 @@ from service.store import answers, boards, ledger, outbox, suggestions
 from service.store.answers import RoundEntry
 from service.store.statements import pages
 from service.store.tables import AnswerRow, Round, Schedule
-from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
+from service.wire import AnswerInput, ScheduleSpec
 
-log = structlog.get_logger(__name__)
 CREDIT_TOLERANCE = 1e-9
 """Difference below which two sums of credits are equal."""
 RANKED_TOGETHER = 200_000
 """Members whose ranks are read by one statement, which goes through the whole board: a second or two at a million."""
-
-
-def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
-    """Returns the verdict on an answer of any kind but `code`."""
-    found = _credit(question, given)
-    if found.cause:
-        log.error("a question cannot be scored", question=question.id, cause=found.cause)
-    return VerdictView(
-        verdict=found.verdict,
-        credit=found.share,
-        judged=given.text or "",
-    )
-
-
-def find_problem(question: Question, given: AnswerInput) -> AnswerUnreadable | None:
-    """Returns why an answer of any kind but `code` cannot be graded, or None if it can."""
-    return _credit(question, given).problem
-
-
-def _credit(question: Question, given: AnswerInput) -> Credit:
-    options = None if given.options is None else frozenset(given.options)
-    return compute_credit(question, ScoredAnswer(options, given.text))
 
 
 class LedgerPosting:

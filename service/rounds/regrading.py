@@ -15,9 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.judging.challenge import Runs
 from service.reference_clock import Clock
-from service.rounds.grading import NotJudged, grade_code
+from service.rounds.grading import NotJudged, grade_answer, grade_code
 from service.rounds.jobs import defer_regrading
-from service.rounds.ledger import LedgerPosting, grade_answer
+from service.rounds.ledger import LedgerPosting
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import answers, outbox, questions, rounds
 from service.store.boards import lock_boards

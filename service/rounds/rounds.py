@@ -15,8 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds import contestant, delivery, leaderboard, measuring, practice, results
+from service.rounds.grading import grade_answer
 from service.rounds.jobs import defer_measuring, defer_regrading
-from service.rounds.ledger import LedgerPosting, grade_answer
+from service.rounds.ledger import LedgerPosting
 from service.rounds.schedules import next_postings
 from service.rounds.tally import Result, Tally
 from service.rounds.views import build_answer_key, build_question_view, channel_variant

@@ -147,10 +147,8 @@ def estimate_wait(before: int, health: Health) -> float | None:
     return before * RUNS_PER_JUDGEMENT * health.wait_s / (health.waiting + 1)
 
 
-async def add_wait_estimate(receipt: AnswerResult, sandbox: ReportsHealth | None) -> AnswerResult:
-    """Adds the waiting time to the receipt of an answer that has to wait."""
-    if not receipt.before or sandbox is None:
-        return receipt
+async def add_wait_estimate(receipt: AnswerResult, sandbox: ReportsHealth) -> AnswerResult:
+    """Adds the waiting time to the receipt of an answer that is judged after others."""
     try:
         async with asyncio.timeout(HEALTH_TIMEOUT_SECONDS):
             seconds = estimate_wait(receipt.before, await sandbox.health())

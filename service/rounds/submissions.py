@@ -10,12 +10,12 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import CodeTask, Option, Question
-from service.domain.scoring import ScoringPolicy
+from service.domain.scoring import ScoringPolicy, compute_credit
 from service.domain.selection import shuffle_options
 from service.errors import Refused
 from service.rounds import delivery, practice
+from service.rounds.grading import grade_answer
 from service.rounds.jobs import Jobs
-from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_postings
 from service.rounds.views import build_answer_key, build_question_view, has_hint
 from service.store import answers, cards, questions, rounds, variants
@@ -308,7 +308,7 @@ def validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
         raise Refused(WrongKindOfAnswer(question=question.kind))
     if kept.options and len(kept.options) > 1 and sum(option.right for option in question.options) == 1:
         raise Refused(AnswerUnreadable(problem="several options"))
-    if question.kind != "code" and (problem := find_problem(question, kept)) is not None:
+    if question.kind != "code" and (problem := compute_credit(question, kept).problem) is not None:
         raise Refused(problem)
     return kept
 

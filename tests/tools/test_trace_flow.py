@@ -78,7 +78,7 @@ async def test_daily_post(room: Room) -> None:
         await room.carries()
     assert room.wall.questions
     show("daily post: due slot, round, outbox, chat", modules)
-    assert len(modules) <= 43
+    assert len(modules) <= 42
 
 
 async def test_button_answer(room: Room, who: MakeWho) -> None:
@@ -90,7 +90,7 @@ async def test_button_answer(room: Room, who: MakeWho) -> None:
     told = room.told[ann.member]
     assert isinstance(told, Card)
     show("button answer: event, service, reply", modules)
-    assert len(modules) <= 40
+    assert len(modules) <= 37
 
 
 async def test_import_of_a_small_document(room: Room) -> None:
@@ -119,4 +119,4 @@ async def test_code_answer(
     child = [name for name in inside.replace("'", " ").replace(",", " ").split() if name.startswith("sandbox.inside.")]
     show("code answer: submit, judge, verdict card", [*modules, *(f"{name} (in the jail)" for name in child)])
     assert child
-    assert len(modules) + len(child) <= 81  # `sandbox.host.cgroups` only if a child is removed meanwhile
+    assert len(modules) + len(child) <= 80  # `sandbox.host.cgroups` only if a child is removed meanwhile

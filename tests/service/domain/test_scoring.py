@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from questions.model import KINDS, LEVELS, Kind, Level, Option, Question, SourceLocation
 from service.domain.scoring import (
     Points,
-    ScoredAnswer,
     ScoringPolicy,
     compute_credit,
     compute_points,
@@ -20,7 +19,7 @@ from service.domain.scoring import (
     credit_for_cases,
     describe_rules,
 )
-from service.wire import CONFIDENCES, AnswerUnreadable, Confidence, Verdict
+from service.wire import CONFIDENCES, AnswerInput, AnswerUnreadable, Confidence, Verdict
 
 shares = st.floats(0, 1)
 kinds = st.sampled_from(KINDS)
@@ -49,8 +48,8 @@ def choice(right: str, wrong: str) -> Question:
     return question("choice", options=tuple(options))
 
 
-def chosen(letters: str) -> ScoredAnswer:
-    return ScoredAnswer(options=frozenset(letters))
+def chosen(letters: str) -> AnswerInput:
+    return AnswerInput(options=tuple(letters))
 
 
 # Credit
@@ -114,7 +113,7 @@ def test_an_unknown_option_is_named() -> None:
     ],
 )
 def test_value(key: str | None, typed: str, verdict: Verdict) -> None:
-    found = compute_credit(question("value", answer=key), ScoredAnswer(text=typed))
+    found = compute_credit(question("value", answer=key), AnswerInput(text=typed))
     assert found.verdict == verdict
     assert found.share == (verdict == "accepted")
     assert (found.problem is not None) == (verdict == "invalid")
@@ -122,7 +121,7 @@ def test_value(key: str | None, typed: str, verdict: Verdict) -> None:
 
 
 def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
-    found = compute_credit(question("value", answer="x + 1"), ScoredAnswer(text="1"))
+    found = compute_credit(question("value", answer="x + 1"), AnswerInput(text="1"))
     assert found.cause.startswith("question q1 cannot be scored: its key cannot be read: answer-unreadable")
 
 
@@ -149,24 +148,24 @@ def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
     ],
 )
 def test_output(printed: str | None, typed: str, verdict: Verdict) -> None:
-    found = compute_credit(question("output", answer=printed), ScoredAnswer(text=typed))
+    found = compute_credit(question("output", answer=printed), AnswerInput(text=typed))
     assert found.verdict == verdict
 
 
 @pytest.mark.parametrize("text", ["float16 overflows: its range is small", "It is not so, float16 has the range", "x"])
 @pytest.mark.parametrize("points", [(), ("`float16`", "**range**", "overflow")])
 def test_an_open_answer_awaits_marking_whatever_it_says(text: str, points: tuple[str, ...]) -> None:
-    found = compute_credit(question("open", answer="...", key_points=points), ScoredAnswer(text=text))
+    found = compute_credit(question("open", answer="...", key_points=points), AnswerInput(text=text))
     assert (found.share, found.verdict, found.problem) == (None, "awaits marking", None)
 
 
 def test_an_empty_open_answer_is_invalid() -> None:
-    assert compute_credit(question("open", answer="..."), ScoredAnswer(text=" ")).verdict == "invalid"
+    assert compute_credit(question("open", answer="..."), AnswerInput(text=" ")).verdict == "invalid"
 
 
 def test_code_is_not_judged_here() -> None:
-    with pytest.raises(ValueError, match="use cases_credit"):
-        compute_credit(question("code"), ScoredAnswer(text="def f(): ..."))
+    with pytest.raises(ValueError, match="use credit_for_cases"):
+        compute_credit(question("code"), AnswerInput(text="def f(): ..."))
 
 
 @pytest.mark.parametrize(
@@ -201,14 +200,14 @@ def test_code_that_no_case_judged_is_our_fault(passed: int, total: int) -> None:
         (choice("abc", "d"), chosen("abd"), 2, 3),
         (choice("abc", "d"), chosen(""), 0, 3),
         (choice("abc", "d"), chosen("ax"), 0, 3),
-        (question("value", answer="1"), ScoredAnswer(text="1"), 1, 1),
-        (question("value", answer="1"), ScoredAnswer(text="2"), 0, 1),
-        (question("value", answer="1"), ScoredAnswer(text="("), 0, 1),
-        (question("output", answer="1"), ScoredAnswer(text="1"), 1, 1),
-        (question("output", answer="1"), ScoredAnswer(text=" "), 0, 1),
+        (question("value", answer="1"), AnswerInput(text="1"), 1, 1),
+        (question("value", answer="1"), AnswerInput(text="2"), 0, 1),
+        (question("value", answer="1"), AnswerInput(text="("), 0, 1),
+        (question("output", answer="1"), AnswerInput(text="1"), 1, 1),
+        (question("output", answer="1"), AnswerInput(text=" "), 0, 1),
     ],
 )
-def test_the_parts_that_were_right_are_counted(asked: Question, answer: ScoredAnswer, passed: int, total: int) -> None:
+def test_the_parts_that_were_right_are_counted(asked: Question, answer: AnswerInput, passed: int, total: int) -> None:
     found = compute_credit(asked, answer)
     assert (found.passed, found.total) == (passed, total)
 
@@ -216,7 +215,7 @@ def test_the_parts_that_were_right_are_counted(asked: Question, answer: ScoredAn
 @given(st.sampled_from(["choice", "value", "output", "open"]), st.text(max_size=30), st.text(max_size=30))
 def test_no_answer_raises(kind: Kind, key: str, typed: str) -> None:
     asked = question(kind, answer=key, key_points=(key,), options=(Option("a", "A", True), Option("b", "B", False)))
-    for answer in (ScoredAnswer(text=typed), ScoredAnswer(options=frozenset({typed})), ScoredAnswer()):
+    for answer in (AnswerInput(text=typed), AnswerInput.model_construct(options=(typed,)), AnswerInput()):
         found = compute_credit(asked, answer)
         assert (found.share is None) == (kind == "open")
         assert found.share is None or 0 <= found.share <= 1

@@ -9,7 +9,7 @@ import pytest
 
 from service.config import Settings
 from service.rounds import rounds
-from service.rounds.ledger import grade_answer
+from service.rounds.grading import grade_answer
 from service.store import answers
 from service.store import rounds as store_rounds
 from service.store.cards import CardRow
