@@ -33,7 +33,7 @@ from bot.web.admin import AdminPages
 from bot.web.admin.frame import AdminFrame
 from bot.web.archive import ArchivePages
 from bot.web.board import BoardPage
-from bot.web.chat import CHANNEL, WHERE, Connection, WebChat, is_editor, who_of
+from bot.web.chat import CHANNEL, PING_S, WHERE, Connection, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
 from bot.web.ladder import LadderPage
 from bot.web.me import MePage
@@ -114,15 +114,14 @@ def template_variables(found: Operations) -> dict[str, Any]:
 
 HERE = Path(__file__).parent
 LONGEST_TEXT = 4000
+"""Longest message that a member may type, characters."""
 MOST_MESSAGES = 40
 """Messages on a page of the channel."""
 LONGEST_PAGE = 34_000
 """Length of the messages on a page, characters. With styles and scripts the page stays within 100 KB, unless one
 message alone is longer."""
 SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
-PING_S = 15
-
-
+"""Commands offered beside the input."""
 WITHOUT_SESSIONS = ("/static/", "/healthz", "/highlight.css", "/e/")
 """Paths that are the same for everyone, and the editor that links open."""
 CompleteCommand = Callable[[str, bool], list[str]]

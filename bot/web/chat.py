@@ -20,6 +20,8 @@ from service.wire import Platform as PlatformName
 
 CHANNEL = "daily"
 WHERE = Where(channel=CHANNEL, name=CHANNEL)
+PING_S = 15
+"""Interval of the pings that keep an open event stream from being closed by proxies, seconds."""
 
 Clock = Callable[[], datetime]
 Values = Mapping[str, tuple[str, ...]]

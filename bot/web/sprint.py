@@ -23,17 +23,16 @@ from bot.core.events import Submit
 from bot.core.text import sprints as text
 from bot.core.text.questions import CHANGED, RECORDED, answer_form, question_blocks
 from bot.core.text.web_problems import NOT_A_SPRINT_ANSWER
-from bot.web.chat import WHERE, Clock, Values, who_of, with_values
+from bot.web.chat import PING_S, WHERE, Clock, Values, who_of, with_values
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, Pause, RequestProblem, event_id, refusals_as_pages, text_of, values_of
-from bot.web.today import outcome_of
+from bot.web.today import answered_ref, outcome_of
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import SprintPulse, Sprints, WebPerson, Who
 
 PACE_S = 1.0
 """Seconds between two looks at the sprint, of the whole process, however many pages are open."""
-PING_S = 15
 
 
 class SprintClient(Protocol):
@@ -97,7 +96,8 @@ class SprintPage:
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         action = text_of(fields, "action")
-        if not _answers(action):
+        ref = answered_ref(action)
+        if not ref or actions.question_ref(ref).kind != "sprint":
             raise RequestProblem(422, *NOT_A_SPRINT_ANSWER)
         event, values = event_id(request, person.id, fields), values_of(fields)
         reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
@@ -162,12 +162,3 @@ class SprintPage:
             asked=() if ask is None else question_blocks(ask.question),
             text=text,
         )
-
-
-def _answers(action: str) -> bool:
-    """Returns whether the action answers a question of a sprint."""
-    try:
-        found = actions.decode(action)
-    except actions.BadAction:
-        return False
-    return isinstance(found, actions.Fill) and found.ref.startswith("s")

@@ -60,7 +60,7 @@ class OpenQuestion:
 
     @property
     def ref(self) -> str:
-        return _ref_of(self.form.action)
+        return answered_ref(self.form.action)
 
 
 class TodayPage:
@@ -91,7 +91,7 @@ class TodayPage:
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         action, values = text_of(fields, "action"), values_of(fields)
-        if not (ref := _ref_of(action)):
+        if not (ref := answered_ref(action)):
             raise RequestProblem(422, *NOT_AN_ANSWER)
         event = event_id(request, person.id, fields)
         reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
@@ -130,7 +130,7 @@ class TodayPage:
         return HTMLResponse(html)
 
 
-def _ref_of(action: str) -> str:
+def answered_ref(action: str) -> str:
     """Returns the ref of the question that the action answers; empty if it does something else."""
     try:
         fill = actions.decode(action)

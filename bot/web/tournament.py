@@ -13,7 +13,7 @@ from starlette.routing import Route
 from bot.core.actions import JoinTournament, LeaveTournament, encode
 from bot.core.text import tournaments as text
 from bot.core.text.web_problems import NO_SUCH_TOURNAMENT
-from bot.web.chat import who_of
+from bot.web.chat import PING_S, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, Pause, RequestProblem, cleaned, refusals_as_pages
@@ -22,8 +22,8 @@ from service.wire import Named, NotFound, TournamentView, WebPerson, Who
 
 PACE_S = 15.0
 """Seconds between two looks at the tournament, of each open page."""
-PING_S = 15
 LONGEST_TITLE = 60
+"""Longest title that the query may name, characters."""
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
 
@@ -51,7 +51,7 @@ class TournamentPage:
         person = self._cookies.person(request)
         title = _title(request)
         with refusals_as_pages(404):
-            view = await self._find(person, title)
+            view = await find_tournament(self._client, who_of(person), title)
         html = page(
             "tournament.html",
             **self._navigation.variables(person, "board"),
@@ -63,15 +63,6 @@ class TournamentPage:
         )
         return HTMLResponse(html)
 
-    async def _find(self, person: WebPerson, title: str) -> TournamentView | None:
-        """Returns the tournament; None if none is named and there has been none."""
-        try:
-            return isolate_names(await self._client.tournament(who_of(person), title))
-        except ServiceRefused as refused:
-            if title or not isinstance(refused.refusal, NotFound):
-                raise
-            return None
-
     async def events(self, request: Request) -> Response:
         """Streams the state whenever it changes, until the tournament is over."""
         person = self._cookies.person(request)
@@ -82,7 +73,7 @@ class TournamentPage:
         shown, open_ = None, True
         while open_:
             try:
-                view = await self._find(person, title)
+                view = await find_tournament(self._client, who_of(person), title)
             except (ServiceRefused, ServiceUnavailable):
                 view = None  # the next look may find it
             if view is not None:
@@ -93,6 +84,16 @@ class TournamentPage:
                 if view.state not in ("joining", "running"):
                     return
             open_ = await pause(PACE_S)
+
+
+async def find_tournament(client: TournamentClient, who: Who, title: str = "") -> TournamentView | None:
+    """Returns the tournament with that title, by default the newest, for pages; None if there has been none."""
+    try:
+        return isolate_names(await client.tournament(who, title))
+    except ServiceRefused as refused:
+        if title or not isinstance(refused.refusal, NotFound):
+            raise
+        return None
 
 
 def isolate_names(view: TournamentView) -> TournamentView:

@@ -16,9 +16,9 @@ from bot.core.text.refusals import refusal_words
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
-from bot.web.tournament import isolate_names
+from bot.web.tournament import find_tournament
 from service.client import ServiceRefused
-from service.wire import NotFound, TournamentPlan, TournamentView, Who, invalid_input
+from service.wire import TournamentPlan, Who, invalid_input
 
 PATH = "/m/{member}/admin/tournaments"
 MOST_TEXT = 200
@@ -69,7 +69,7 @@ class TournamentsPage:
 
     async def _page(self, request: Request, who: Who, problem: str = "", fields: FormData | None = None) -> Response:
         with refusals_as_pages():
-            newest = await self._newest(who)
+            newest = await find_tournament(self._client, who)
             schedules = await self._client.schedule_list(who)
         return self._frame.show(
             request,
@@ -84,15 +84,6 @@ class TournamentsPage:
             problem=problem,
             text=text,
         )
-
-    async def _newest(self, who: Who) -> TournamentView | None:
-        """Returns the newest tournament; None if there has been none."""
-        try:
-            return isolate_names(await self._client.tournament(who))
-        except ServiceRefused as refused:
-            if not isinstance(refused.refusal, NotFound):
-                raise
-            return None
 
 
 def _plan(fields: FormData) -> TournamentPlan:
