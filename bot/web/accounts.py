@@ -92,7 +92,7 @@ class AccountPages:
         try:
             response = await self._completed(request, state)
         except RequestProblem as problem:
-            html = page("problem.html", title=problem.title, text=problem.detail)
+            html = page("problem.html", title=problem.title, text=problem.detail, home="")
             response = HTMLResponse(html, problem.status_code)
         if self._cookie(state) in request.cookies:
             response.delete_cookie(self._cookie(state), path=urlsplit(self._provider.redirect_uri).path)

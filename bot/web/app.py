@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
 from bot.core.text import web_problems as problems
 from bot.core.text.refusals import plain_refusal
+from bot.core.text.words import Words
 from bot.web.accounts import SIGN_IN, SIGNED_OUT, AccountPages
 from bot.web.admin import AdminPages
 from bot.web.admin.frame import AdminFrame
@@ -362,7 +363,7 @@ class WebApp:
             html = message_html(message, base, self.cookies.token(person.id), here)
             return JSONResponse({"message": message.id, "html": html, "editor": editor})
         if not message.id and isinstance(message.content, Card):
-            return HTMLResponse(page("problem.html", title=message.content.title, text=message.content.summary))
+            return _problem(request, (message.content.title, message.content.summary), 200)
         page_of = f"{base}/form/{here}" if here and _belongs(message, here) else f"{base}/"
         return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
 
@@ -461,17 +462,25 @@ class MemberSessions:
         await self._app(scope, receive, send)
 
 
+def _problem(request: Request, words: Words, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """Says what is wrong, with a link back to the quiz of the member whose page it is, else to the start."""
+    title, text = words
+    member = request.url.path.removeprefix("/m/").partition("/")[0]
+    people = [session.person.id for session in getattr(request.state, "sessions", {}).values()]
+    home = f"/m/{member}/" if member in people else ""
+    return HTMLResponse(page("problem.html", title=title, text=text, home=home), status, headers)
+
+
 async def _editor_root(request: Request) -> Response:
-    title, text = problems.EDITOR_ADDRESS
-    return HTMLResponse(page("problem.html", title=title, text=text))
+    return _problem(request, problems.EDITOR_ADDRESS, 200)
 
 
 async def _problem_page(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    title, text = getattr(problem, "title", problems.OTHER_PROBLEM), problem.detail
+    words = getattr(problem, "title", problems.OTHER_PROBLEM), problem.detail
     if problem.status_code == 404 and not isinstance(problem, RequestProblem):
-        title, text = problems.NOT_FOUND
-    return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)
+        words = problems.NOT_FOUND
+    return _problem(request, words, problem.status_code, problem.headers)
 
 
 async def _service_problem(request: Request, problem: Exception) -> Response:
@@ -483,8 +492,7 @@ async def _service_problem(request: Request, problem: Exception) -> Response:
 
 
 async def _fault_page(request: Request, fault: Exception) -> Response:
-    title, text = problems.FAULT
-    return HTMLResponse(page("problem.html", title=title, text=text), 500)
+    return _problem(request, problems.FAULT, 500)
 
 
 def page_of_messages(found: Sequence[Message], base: str, token: str) -> list[tuple[Message, Markup]]:

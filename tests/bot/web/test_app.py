@@ -289,6 +289,13 @@ async def test_another_members_editor_is_not_found(ann: Browser, bob: Browser, c
     assert "This editor is gone" in answer.text
 
 
+async def test_a_page_of_a_problem_leads_back_to_the_quiz_of_whoever_is_signed_in(ann: Browser, bob: Browser) -> None:
+    mine = await ann.opens(f"{ann.home}nothing")
+    assert mine.status_code == 404 and f'<a href="{ann.home}">Back to the quiz</a>' in mine.text
+    theirs = await bob.opens(f"{ann.home}nothing")
+    assert theirs.status_code == 404 and '<a href="/">Back to the start</a>' in theirs.text
+
+
 async def test_members_cannot_fill_in_anothers_editor(ann: Browser, bob: Browser, chat: WebChat) -> None:
     form = await posted(chat, CODE, member=bob.member)
 
