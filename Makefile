@@ -17,8 +17,8 @@ BENCH ?=
 PACKAGES ?=
 # Processes that `make test` and `make test-slow` run in, for two cores. A test often waits for a sandbox, a browser or a
 # clock, slow ones most of the time.
-WORKERS ?= 3
-SLOW_WORKERS ?= 3
+WORKERS ?= 4
+SLOW_WORKERS ?= 4
 CHAOS ?=
 # The first Python on the path that is new enough; PYTHON=... names another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
