@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from questions.blocks import Block, Fold, find_folds, plain, split_blocks
+from questions.blocks import Block, Fold, find_folds, fold_text, plain, split_blocks
 from questions.model import CodeBlock, Question, SourceLocation
 from questions.source import Finding
 from questions.wording.labels import (
@@ -187,6 +187,11 @@ class Layout:
         return tuple(found)
 
     @cached_property
+    def letters_in_folds(self) -> bool:
+        """Whether one of these begins with the letter of an option other than the first: `**B.** It copies.`"""
+        return any(_KEY_LETTER.match(fold_text(self.source, fold)) for fold in self.answer_folds)
+
+    @cached_property
     def answer_fold_lines(self) -> tuple[int, ...]:
         """First line of each answer fold."""
         return tuple(fold.first for fold in self.answer_folds)
@@ -241,6 +246,7 @@ class Layout:
             return None
 
 
+_KEY_LETTER = re.compile(r"\s*(?:\*\*|__)[B-J][.)](?:\*\*|__)")
 _DECK = re.compile(
     r"\bflash[ -]?cards?\b|\banki (?:cards|deck)\b|(?<!slide )(?<!pitch )\bdeck$|karteikarten|单词卡|抽认卡",
     re.IGNORECASE,

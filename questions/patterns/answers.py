@@ -107,9 +107,14 @@ def _joined(*parts: str) -> str:
 
 def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
     """Returns the text of a fold without its heading or label, and the text below the fold."""
-    text = answer_under_label(fold_text(document.source, fold))
+    said = fold_text(document.source, fold)
+    text = said if document.layout.letters_in_folds and _KEY_A.match(said) else answer_under_label(said)
     below = document.source.text(fold.last + 1, last) if fold.last < last else ""
     return FoundAnswer(_joined(answer_in_heading(fold.summary) or "", text, below), fold.first)
+
+
+_KEY_A = re.compile(r"\s*(?:\*\*|__)A[.)](?:\*\*|__)")
+"""The letter of the first option, which is the word before an answer as well: `**A.**`."""
 
 
 def answer_under_label(text: str) -> str:

@@ -42,7 +42,7 @@ _AND_WORD = re.compile(
     rf"(?=[ ][*_`(\[（]{{0,3}}[{_LETTERS}a-jа-к](?!\w))"
 )
 """A word between two letters. Behind a comma, `e` is a letter: `a, c, e`."""
-_PART = re.compile(r"(?:^|\s)\(?[b-j]\)\s", re.IGNORECASE)
+_PART = re.compile(r"(?:^|\s)(?P<open>\(?)[b-j]\)\s", re.IGNORECASE)
 """A second part of an answer in parts."""
 _TAGS = re.compile(r"\s*(?:</?[a-z][^<>]{0,200}>\s*)+", re.IGNORECASE)
 _BOUNDARY = re.compile(r"[ ]*(?:$|[(（–—:：;；.。,，\n]|-[ ])")
@@ -82,12 +82,19 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     below_it = next((line for line in below.split("\n") if line.strip()), "")
     if len(ids) == 1 and (several := _lettered_texts(first, options)):
         return Key(several, trim(below), first.strip())
-    if len(ids) == 1 and (_PART.search(first, found.start("end")) or _PART.match(below_it.lstrip(" -*"))):
+    if len(ids) == 1 and (_in_parts(first, found) or _PART.match(below_it.lstrip(" -*"))):
         return None
     right = [option.text for option in options if option.id in ids]
     if right and _same(rest.strip("*_ ()（）"), right[0]):
         rest = ""
     return Key(ids, trim(f"{rest}\n{below}"), first.strip())
+
+
+def _in_parts(line: str, key: re.Match[str]) -> bool:
+    """Returns whether a line answers in parts, `a) … b) …`. In the reason behind a key, `**D.** Copies, as (B) does`,
+    the letter of another option has other marks."""
+    opened = "(" in line[: key.start("letters")]
+    return ")" in key["end"] and any(bool(part["open"]) == opened for part in _PART.finditer(line, key.start("end")))
 
 
 _SEPARATOR = re.compile(r"^[*_`]{0,3}[ ]{0,9}(?:[-–—]{1,2}[ ]{0,9})?")

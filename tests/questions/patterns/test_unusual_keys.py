@@ -154,3 +154,30 @@ def test_a_reason_may_go_through_all_options() -> None:
     questions = read_bank(text, name="a.md").bank.questions
     assert [right(one) for one in questions] == ["d", "b", "d"]
     assert questions[0].why == "A view includes:\n\n- Strides: the steps.\n- Shapes: the sizes.\n- Offsets: the start."
+
+
+def folded(reasons: dict[str, str]) -> str:
+    options = "- B. a copy\n- A. a view\n- C. a leaf\n- D. a root\n"
+    return "".join(
+        f"**{at}. Memory.** What shares memory, case {at}?\n\n{options}\n"
+        f"<details><summary>Answer and rationale</summary>\n\n**{key}.** {reason}\n\n</details>\n\n"
+        for at, (key, reason) in enumerate(reasons.items(), 1)
+    )
+
+
+def test_other_options_in_the_reason_behind_a_key_are_no_parts_of_the_answer() -> None:
+    text = folded({"B": "It shares, unlike what (A) and (D) do. A leaf (C) may.", "D": "Not a copy (B) but a root."})
+    assert "".join(map(right, read_bank(text, name="a.md").bank.questions)) == "bd"
+
+
+def test_the_letter_a_in_a_fold_is_a_key_where_others_have_other_letters() -> None:
+    text = folded({"A": "It shares the memory.", "C": "Sometimes.", "D": "Always."})
+    assert "".join(map(right, read_bank(text, name="a.md").bank.questions)) == "acd"
+
+
+def test_the_letter_a_alone_before_an_answer_stays_its_label() -> None:
+    text = "".join(
+        f"### What is case {at}?\n\n<details><summary>Answer</summary>\n\n**A.** It shares.\n\n</details>\n\n"
+        for at in range(3)
+    )
+    assert [one.answer for one in read_bank(text, name="a.md").bank.questions] == ["It shares."] * 3
