@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.candidates import Verdict
 from questions.patterns.evidence.runs import FEWEST, split_run
-from questions.patterns.options.marks import marks_one
+from questions.patterns.options.marks import has_one_in_bold, marks_one
 from questions.patterns.options.search import MARKED_STATEMENT
 from questions.patterns.starts.start import begins_question
 from questions.wording.imperatives import asks_or_demands
@@ -44,6 +44,9 @@ def judge_answered(document: Document, kind: Kind, run: list[Start], known: tupl
 
 
 def _answered_headings(document: Document, run: list[Start]) -> Verdict:
+    bold = sum(bool(start.number) and has_one_in_bold(start.own_text) for start in run)
+    if bold >= _FEWEST_BOLD and bold * 5 >= len(run) * 4:
+        return Verdict(tuple(start for start in run if start.number))
     answered = {start.first: start for start in run if _is_answered(document, start)}
     topics = not any(start.asks or start.number or start.stem.labeled for start in answered.values())
     if answered and topics and len(answered) * _RARE < len(document.sections):
@@ -67,6 +70,8 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     return Verdict(tuple(start for start in run if start in keyed))
 
 
+_FEWEST_BOLD = 5
+"""Fewest numbered headings in a row with nothing below them but a list in which exactly one item is in bold."""
 _RARE = 10
 """How many headings a document has for each topic with a solution, so that these are not questions."""
 

@@ -37,7 +37,7 @@ _ITEM = re.compile(
 _BARE_ITEM = re.compile(rf"[ ]{{0,3}}(?P<signs>(?:[{CHECKS}{_WRONG}]\ufe0f?)+)(?:[ \t]+(?P<text>\S.*)|[ \t]*$)")
 """A line that begins with a check mark or a cross, without the mark of a list; a program may be below it."""
 _CODE_LINE = re.compile(r"[ ]{0,3}`[^`]{1,400}`[ \t]*")
-_IN_BOLD = re.compile(r"(?P<mark>\*\*|__|<(?P<tag>b|strong)>)(?P<text>.+)(?(tag)</(?P=tag)>|(?P=mark))[.;,]?")
+_IN_BOLD = re.compile(r"(?P<mark>\*{2,3}|__|<(?P<tag>b|strong)>)(?P<text>.+)(?(tag)</(?P=tag)>|(?P=mark))[.;,]?")
 _SIGNED = re.compile(rf"(?m)^[ \t]*(?:(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])|(?P<bare>[{CHECKS}]))")
 _MOST = 10
 _FEWEST = 5
@@ -247,6 +247,15 @@ def marks_one(text: str) -> bool:
     found = bullet_options(textwrap.dedent(text)) if _SIGNED.search(text) else None
     options = found[0].options if found else ()
     return len(options) >= _FEWEST_SIGNED and sum(option.signed for option in options) == 1
+
+
+_EMPHASIS_FIRST = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\*\*|__|<(?:b|strong)>)")
+
+
+def has_one_in_bold(text: str) -> bool:
+    """Returns whether a text is nothing but a list with exactly one item that is in bold as a whole."""
+    found = bullet_options(text) if _EMPHASIS_FIRST.search(text) else None
+    return found is not None and sum(option.marked for option in found[0].options) == 1
 
 
 _NUMBERED = re.compile(r"[ ]{0,3}(?P<number>\d{1,2})[.)](?:[ \t]+(?P<text>\S.*)|[ \t]*$)")

@@ -39,3 +39,25 @@ def test_where_bold_type_tells_nothing_no_key_is_guessed(text: str) -> None:
     reading = read_bank(text, name="quiz.md")
     assert [right for _, right in last(reading)] == [False] * 3
     assert reading.findings[-1].code == "Q101"
+
+
+def bulleted(mark: str) -> str:
+    """Returns statements in four parts; `mark` stands around the right word of each."""
+    words = [("True", "False"), ("False", "True")]
+    return "".join(
+        f"# Part {part}\n"
+        + "".join(
+            f"### {at}. Views of kind {part}{at} share memory.\n"
+            + "".join(f"* {mark + word + mark if word == right else word}\n" for word in ("True", "False"))
+            + "\n"
+            for at, (right, _) in enumerate(words * 3, 1)
+        )
+        for part in "ABCD"
+    )
+
+
+@pytest.mark.parametrize("mark", ["**", "***"])
+def test_headings_that_only_state_ask_where_one_item_below_each_is_bold(mark: str) -> None:
+    questions = read_bank(bulleted(mark), name="quiz.md").bank.questions
+    assert len(questions) == 24
+    assert [option.text for one in questions for option in one.options if option.right] == ["True", "False"] * 12
