@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
+from questions.wording.lost_signs import without_lost_signs
 from questions.wording.part_titles import POINTS
 
 if TYPE_CHECKING:
@@ -445,6 +446,7 @@ _MASKED = re.compile(r"(?<![^\W_])[^\W\d_]\?{3,}|(?<!\S)\?{3,}(?=[ ,;]*\w)")
 def reads_as_question(markdown: str) -> bool:
     """Returns whether a line asks: it contains a question mark or begins with an asking word."""
     text = _MASKED.sub("…", plain(markdown)) if "???" in markdown else plain(markdown)
+    text = without_lost_signs(text)
     if ("?" in text or not text.isascii()) and _ASKING_END.search(text):
         return True
     if text.endswith((";", "；")):
@@ -493,12 +495,10 @@ def asks_to_choose(text: str) -> bool:
     return _CHOOSE.search(text) is not None
 
 
-def demands(text: str) -> bool:
-    """Returns whether a line asks for an explanation: it begins with a word such as `Explain`, and names what."""
+def demands(text: str, *, fewest: int = _FEWEST_DEMANDED) -> bool:
+    """Returns whether a line of a few words asks for an explanation: it begins with a word such as `Explain`."""
     words = plain(text)
-    return len(words.split()) >= _FEWEST_DEMANDED and bool(
-        _DEMANDS.match(words.lower()) or _DEMANDS_PROOF.search(words)
-    )
+    return len(words.split()) >= fewest and bool(_DEMANDS.match(words.lower()) or _DEMANDS_PROOF.search(words))
 
 
 def heading_asks(headings: tuple[Block, ...]) -> bool:
@@ -568,7 +568,7 @@ def is_bold_question(paragraph: str) -> bool:
 def ends_asking(markdown: str) -> bool:
     """Returns whether a line ends in a question mark, ignoring closing marks."""
     markdown = _MASKED.sub("…", markdown) if "???" in markdown else markdown
-    return markdown.rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
+    return without_lost_signs(markdown).rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
 
 
 def unbold(markdown: str) -> str:
@@ -582,9 +582,7 @@ def level_of(text: str) -> Level | None:
     shown = plain(text).strip(" *:：")
     if (found := _LEVEL.fullmatch(shown)) and (level := _LEVELS.get(found["word"].lower())):
         return level
-    if shown.isascii():
-        return None
-    return _LEVEL_SIGNS.get(shown.replace("\ufe0f", "")) or _first_level(shown)
+    return None if shown.isascii() else _LEVEL_SIGNS.get(shown.replace("\ufe0f", "")) or _first_level(shown)
 
 
 def _first_level(text: str) -> Level | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from questions.document import contents_key
 from questions.patterns.candidates import Verdict
 from questions.patterns.contents import is_only_link
-from questions.patterns.evidence.runs import FEWEST, is_told, with_rest
-from questions.wording.stems import reads_as_question
+from questions.patterns.evidence.runs import FEWEST, is_count, is_told, with_rest
+from questions.wording.stems import asks_for_questions, reads_as_question
 
 if TYPE_CHECKING:
     from questions.document import Document
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def judge_listed(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     """Returns the starts that the table of contents names, if it names nearly nothing else."""
     if kind == "heading":
-        return _linked(document, run)
+        linked = _linked(document, run)
+        return linked if linked.read else _counted(document, run)
     if kind != "item" or run[0].depth or not document.layout.contents or not is_told(document, run):
         return Verdict()
     contents = document.layout.contents
@@ -57,6 +58,20 @@ def _linked(document: Document, run: list[Start]) -> Verdict:
     return Verdict(tuple(start for name, start in anchored.items() if name in names))
 
 
+def _counted(document: Document, run: list[Start]) -> Verdict:
+    """Returns the headings with numbers that count from 1 on under a title that announces questions, if the table of
+    contents names nearly all of them, and a third asks: the others name topics of the interview."""
+    numbered = [start for start in run if is_count(start.number) and start.body]
+    numbers = [int(start.number) for start in numbered]
+    if len(numbered) < _FEWEST_COUNTED or numbers != [*range(1, len(numbers) + 1)] or not is_told(document, run):
+        return Verdict()
+    named = sum(contents_key(start.stem.text) in document.layout.contents for start in numbered)
+    asking = sum(start.asks for start in numbered)
+    few = named * 10 < len(numbered) * 9 or asking * 3 < len(numbered)
+    return Verdict(() if few else tuple(start for start in numbered if not asks_for_questions((start.stem.text,))))
+
+
+_FEWEST_COUNTED = 10
 _FEWEST_LINKED = 4
 """Fewest headings that a table of contents links to."""
 _ANCHOR = re.compile(r"<a[ ]+(?:id|name)[ ]*=", re.IGNORECASE)

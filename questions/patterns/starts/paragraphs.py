@@ -67,14 +67,37 @@ _UNANSWERED = 0.8
 
 
 def _mostly_unanswered(stretches: tuple[Stretch, ...], sure: list[list[tuple[int, int]]]) -> bool:
-    """Returns whether most paragraphs that ask have nothing below them; then a task in one line is a question too."""
+    """Returns whether most paragraphs that ask have nothing below them but tasks in one line, which then are questions
+    too."""
     alone = total = 0
     for stretch, asking in zip(stretches, sure, strict=True):
         at = [index for index, _ in asking]
         total += len(at)
         ends = [*at[1:], len(stretch.blocks)] if at else []
-        alone += sum(all(map(_is_title, stretch.blocks[i + 1 : end])) for i, end in zip(at, ends, strict=True))
+        alone += sum(all(map(_answers_nothing, stretch.blocks[i + 1 : end])) for i, end in zip(at, ends, strict=True))
     return total > 0 and alone >= _UNANSWERED * total
+
+
+def _answers_nothing(block: Block) -> bool:
+    """Returns whether a paragraph is a title, or a line that sets a task: `Compare the two.`"""
+    return _is_title(block) or (block.kind == "paragraph" and block.first == block.last and _sets_task(block.text))
+
+
+def _sets_task(text: str) -> bool:
+    return len(text) <= _LONGEST and (demands(text, fewest=_FEWEST_WORDS) or sets_task(text))
+
+
+_FEWEST_WORDS = 2
+"""Fewest words of a task among questions that have no answers: `Explain strides.`"""
+
+
+def _lists_tasks(block: Block) -> bool:
+    """Returns whether each line of a paragraph asks or sets a task, maybe below one that is a title."""
+    lines = [line.strip() for line in block.text.split("\n") if line.strip()]
+    asking = [line for line in lines if ends_asking(line) or _sets_task(line)]
+    titles = [line for line in lines if line not in asking]
+    titled = titles in ([], lines[:1]) and all(len(line) < _TITLE and line[-1:].isalnum() for line in titles)
+    return len(lines) > 1 and titled and bool(asking)
 
 
 def _asks_inside(text: str) -> bool:
@@ -198,7 +221,8 @@ def _asking(
     with which several of them begin. `telling`: whether the others have no answers, so that a task is a question."""
     found: list[tuple[int, int]] = []
     for index, block in enumerate(stretch.blocks):
-        if lists_questions(block) and document.free(block.first, block.last):
+        lists = lists_questions(block) or (telling and _lists_tasks(block))
+        if lists and document.free(block.first, block.last):
             found.append((index, 0))
         elif block.kind == "paragraph" and document.free(block.first, block.last):
             lines = _lines_that_ask(document, block) or int(_begins_like(document, block, words))
@@ -212,7 +236,7 @@ def _asking(
 
 def _tells(text: str) -> bool:
     """Returns whether a line sets a task, or is a question and its answer."""
-    return demands(text) or sets_task(text) or _asks_inside(text)
+    return _sets_task(text) or _asks_inside(text)
 
 
 def _of_stretch(
@@ -284,6 +308,8 @@ def _of_lines(document: Document, stretch: Stretch, block: Block, firsts: Counte
     if repeated * 2 >= len(lines):
         return
     for at, line in enumerate(lines, block.first):
+        if not (ends_asking(line) or _sets_task(line) or reads_as_question(line)):
+            continue  # the title of the others
         yield Start(
             "paragraph",
             0,

@@ -75,3 +75,27 @@ def test_items_that_ask_behind_their_topic(indent: str) -> None:
 def test_items_that_describe_a_term_ask_nothing() -> None:
     text = "# Notes\n\n" + "".join(f"* **Term {n}**: how to work with others\n  Every day.\n" for n in range(4))
     assert read_bank(text, name="notes.md").bank.questions == ()
+
+
+ASKED = [f"What is a view of kind {at}?" for at in range(14)]
+TOLD = [
+    "Compare views and copies.",
+    "Describe a leaf.",
+    "Explain strides.",
+    "Contrast a leaf and a root.",
+    "Discuss hooks and how they run.",
+    "Implement a view of a view.",
+]
+
+
+def test_tasks_between_questions_without_answers_are_questions() -> None:
+    lines = [line for at, asked in enumerate(ASKED) for line in (asked, *TOLD[at : at + 1])]
+    text = "Memory\n" + "\n\n".join(lines[:6]) + "\n\nGraphs\n" + "\n\n".join(lines[6:]) + "\n"
+    questions = read_bank(text, name="a.txt").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [(line, None) for line in lines]
+
+
+def test_text_that_sets_no_task_between_questions_answers_them() -> None:
+    text = "\n\n".join(line for asked in ASKED for line in (asked, "It is a tensor that shares memory."))
+    questions = read_bank(text, name="a.txt").bank.questions
+    assert {one.answer for one in questions} == {"It is a tensor that shares memory."}
