@@ -29,6 +29,7 @@ from questions.repairs.numbering import (
     with_deeper_bullets,
     with_keycap_numbers,
     with_own_numbers,
+    with_plain_numbers,
     with_spaces,
 )
 from questions.repairs.options import (
@@ -62,6 +63,7 @@ _REPAIRS = (
     with_question_blocks,
     with_question_folds,
     with_own_numbers,
+    with_plain_numbers,
     with_marks_behind,
     with_plain_headings,
     with_part_labels,

@@ -82,6 +82,22 @@ def _spaced_letters(source: Source) -> Source:
     return replace(source, lines=tuple(spaced.get(at, line) for at, line in enumerate(lines))) if spaced else source
 
 
+# Bullets behind the numbers of questions, `1. - What is a view?`, which are lists of one item in an item.
+
+_BULLET_BEHIND = re.compile(r"(?P<number>[ ]{0,3}\d{1,3}[.)][ ]+)[-*+•][ ]+(?=[^\s\[(])")
+_FEWEST_BULLETS = 3
+
+
+def with_plain_numbers(source: Source) -> Source:
+    """Returns the document without the bullets right behind numbers, where several follow each other."""
+    found = {
+        at: match["number"] + line[match.end() :]
+        for at, line in lines_outside_programs(source.lines)
+        if line.lstrip()[:1].isdigit() and (match := _BULLET_BEHIND.match(line))
+    }
+    return source.with_lines(found) if len(found) >= _FEWEST_BULLETS else source
+
+
 _FIRST = 10
 """Characters of a line within which the mark behind the letter of an option is."""
 

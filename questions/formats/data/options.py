@@ -199,12 +199,15 @@ def _with_texts(options: list[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         lettered = next((key for key, values in fields.items() if _are_ids(spelled(key), values)), None)
     letters = tuple(value.lower() for value in fields[lettered]) if lettered is not None else ()
     unread = [option for option in options if not option_text(option)]
-    named = [key for key, values in fields.items() if key != lettered and len(set(values)) == len(values)]
+    unlike = [key for key, values in fields.items() if key != lettered and len(set(values)) == len(values)]
+    named = [key for key in unlike if spelled(key) not in (*_FEEDBACK, "type", "kind")]
     if unread and len(named) == 1:
         return tuple({**option, "text": option[named[0]]} for option in options), letters
     return tuple(options), letters
 
 
+_FEEDBACK = ("feedback", "reason", "explanation", "rationale")
+"""Names of fields with what is said of an option, which is never its text."""
 _IDS = ("id", "key", "letter", "label", "value", "code", "option id", "uuid")
 """Names of fields by which a key refers to an option."""
 _LONGEST_ID = 40
@@ -315,9 +318,7 @@ def feedback_of(option: Any) -> str:
     if not isinstance(option, dict):
         return ""
     named = {spelled(key): value for key, value in option.items()}
-    return next(
-        (shown_text(named[key]) for key in ("feedback", "reason", "explanation", "rationale") if named.get(key)), ""
-    )
+    return next((shown_text(named[key]) for key in _FEEDBACK if named.get(key)), "")
 
 
 def shown_text(value: Any) -> str:

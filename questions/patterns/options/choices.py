@@ -478,7 +478,7 @@ _BEGINS_WITH_TRUTH = re.compile(rf"[^\w\n]{{0,4}}{_TRUE_FALSE}(?!\w)", re.IGNORE
 _ENDS_IN_TRUTH = re.compile(rf"(?<!\w){_TRUE_FALSE}\W{{0,6}}$", re.IGNORECASE)
 _SAYS_TRUTH = re.compile(
     r"[*_`]{0,3}(?P<word>[^\W\d_]+)[*_`]{0,3}(?:(?:[.:,;!]|[ ]?[–—-])[*_`]{0,3}(?:\s+|$)|\n+|$"
-    r"|[ ]+(?=(?:because|since|weil|denn|porque|parce|perché|omdat|потому)\b))(?P<why>.*)",
+    r"|[ ]+(?=\(|(?:because|since|weil|denn|porque|parce|perché|omdat|потому)\b))(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -146,3 +146,14 @@ def test_a_key_of_a_question_about_an_order_is_the_order(key: list[object]) -> N
     )
     unsure = [{**data[0], "correct": [0, 7, 1]}, data[1]]
     assert read_bank(json.dumps(unsure), name="quiz.json").bank.questions[0].answer is None
+
+
+def test_what_is_said_of_a_number_is_not_an_option() -> None:
+    numeric = [
+        {"type": "value", "value": 3.14, "correct": True, "feedback": "Correct."},
+        {"type": "range", "range": [-9, 0], "correct": False, "feedback": "Too small."},
+        {"type": "range", "range": [4, 9], "correct": False, "feedback": "Too large."},
+    ]
+    data = [{"question": "What is pi to two decimal places?", "type": "numeric", "answers": numeric}]
+    (question,) = read_bank(json.dumps(data), name="a.json").bank.questions
+    assert (question.kind, question.answer, question.options) == ("open", "3.14", ())
