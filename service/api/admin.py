@@ -32,7 +32,7 @@ from service.store import banks
 from service.store.audits import AuditFilter
 from service.store.boards import NewWinnerRole
 from service.store.ledger import Adjustment
-from service.store.members import Caller, find_named_member, resolve_caller
+from service.store.members import Caller, lock_named_member, resolve_caller
 from service.store.tables import Member
 from service.wire import (
     AuditView,
@@ -139,7 +139,7 @@ class AdminChange:
     ) -> None:
         """Runs `work` on the member of that name or id, as `run` does. Refused if there is none."""
         async with looking(self.call, self.who) as (session, caller):
-            member = await find_named_member(session, caller, name)
+            member = await lock_named_member(session, caller, name)
             made = EventCall(self.event_id, action, self.now)
             noted = {"member": member.id, **detail}
             await administer(session, caller, made, noted, partial(work, session, caller, member), type(None))

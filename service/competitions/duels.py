@@ -276,11 +276,14 @@ async def _add_cards(session: AsyncSession, duel: Duel, now: datetime) -> None:
 
 
 async def _ask(session: AsyncSession, caller: Caller, opponent_id: int, topic: str, now: datetime) -> int:
-    if opponent_id == caller.member_id:
-        raise Refused(DuelRefused(why="yourself"))
-    locked = {member.id: member for member in await duels.lock_players(session, {caller.member_id, opponent_id})}
-    if locked[opponent_id].forgotten_at is not None:
+    # The two may have been merged or forgotten meanwhile.
+    locked = await members.lock_current(session, {caller.member_id, opponent_id})
+    opponent = locked[opponent_id]
+    if opponent.forgotten_at is not None:
         raise Refused(DuelRefused(why="left"))
+    caller = await members.lock_caller(session, caller)
+    if opponent.id == caller.member_id:
+        raise Refused(DuelRefused(why="yourself"))
     if await duels.count_waiting(session, caller.member_id) >= MAX_WAITING:
         raise Refused(DuelRefused(why="too many", count=MAX_WAITING))
     if await duels.count_askable(session, caller.workspace_id, topic) < QUESTIONS:
@@ -292,7 +295,7 @@ async def _ask(session: AsyncSession, caller: Caller, opponent_id: int, topic: s
             "chat_id": caller.chat_id,
             "channel_id": caller.channel_id,
             "challenger_id": caller.member_id,
-            "opponent_id": opponent_id,
+            "opponent_id": opponent.id,
             "topic": topic,
             "asked_at": now,
             "respond_by": now + RESPOND_WITHIN,
@@ -329,7 +332,7 @@ async def _tell(
     session: AsyncSession, duel: Duel, event: DuelEvent, audience: tuple[Side | None, ...], now: datetime
 ) -> None:
     """Enqueues a message to each side, and with None to the channel, unless a member hides from boards."""
-    people = {one.id: one for one in await duels.lock_players(session, {duel.challenger_id, duel.opponent_id})}
+    people = {one.id: one for one in await members.lock_in_order(session, {duel.challenger_id, duel.opponent_id})}
     for side in audience:
         member_id = {"challenger": duel.challenger_id, "opponent": duel.opponent_id, None: None}[side]
         if side is None and (duel.channel_id is None or any(one.hidden for one in people.values())):
@@ -365,18 +368,21 @@ async def _find_member(session: AsyncSession, caller: Caller, who: Who, wanted: 
 
 async def find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
     """Returns a duel of the caller, and their side. Refused if it is not theirs."""
-    return _own(await duels.find_duel(session, caller.workspace_id, duel_id), caller, duel_id)
+    return await _own(session, await duels.find_duel(session, caller.workspace_id, duel_id), caller, duel_id)
 
 
 async def _lock_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
-    return _own(await duels.lock_duel(session, caller.workspace_id, duel_id), caller, duel_id)
+    return await _own(session, await duels.lock_duel(session, caller.workspace_id, duel_id), caller, duel_id)
 
 
-def _own(duel: Duel | None, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
+async def _own(session: AsyncSession, duel: Duel | None, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
     """Returns the duel with the caller's side. Refused to everyone else in the same workspace."""
     if duel is None:
         raise Refused(NotFound(what="duel", name=str(duel_id)))
     side = side_of(duel, caller.member_id)
+    if side is None:
+        # They may just have been merged into one of the two.
+        side = side_of(duel, (await members.resolve_merged(session, caller.member_id)).id)
     if side is None:
         raise Refused(DuelRefused(why="not yours"))
     return duel, side

@@ -39,7 +39,7 @@ from service.store import duels, members, outbox
 from service.store import schedules as schedule_rows
 from service.store import tournaments as rows
 from service.store.competition_tables import Tournament, TournamentTeam
-from service.store.members import Caller, find_named_member
+from service.store.members import Caller, find_named_member, lock_named_member
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.store.tournaments import Player
@@ -116,8 +116,7 @@ async def cancel(session: AsyncSession, caller: Caller, now: datetime, tournamen
 
 async def name_captain(session: AsyncSession, caller: Caller, name: str, now: datetime) -> tuple[int, int]:
     """Gives a member a team to pick, before the start. Returns the ids of the tournament and of the member."""
-    member = await find_named_member(session, caller, name)
-    await duels.lock_players(session, [member.id])
+    member = await lock_named_member(session, caller, name)
     tournament = await _lock_live(session, caller)
     if tournament.teams_by != "captains":
         raise Refused(TournamentRefused(why="no captains"))

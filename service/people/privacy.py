@@ -36,6 +36,8 @@ from service.wire import (
 
 async def apply_action(session: AsyncSession, caller: Caller, action: PrivacyAction, now: datetime) -> PrivacyView:
     """Shows, exports, hides or deletes the caller's data, as `action` says."""
+    if action in ("hide", "show", "forget"):
+        caller = await members.lock_caller(session, caller)
     if action in ("hide", "show"):
         await store_privacy.set_hidden(session, caller.member_id, action == "hide")
     answers, bookings, held = await store_privacy.count_records(session, caller.member_id)

@@ -13,7 +13,7 @@ from service.reference_clock import Interval
 from service.rounds import leaderboard
 from service.rounds.views import build_question_view, channel_variant
 from service.store import chats, notifications, outbox, questions, schedules
-from service.store.members import Caller
+from service.store.members import Caller, lock_caller
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.wire import PLATFORM, NotificationKind, NotificationView, QuestionRef, ReminderNote, ScheduleSpec
@@ -45,6 +45,7 @@ async def view_settings(session: AsyncSession, caller: Caller) -> NotificationVi
 
 async def change_setting(session: AsyncSession, caller: Caller, what: NotificationKind, on: bool) -> NotificationView:
     """Turns a kind of private message on or off. Messages go to the chat that the caller calls from."""
+    caller = await lock_caller(session, caller)
     await notifications.save_setting(session, caller, what, on)
     return await view_settings(session, caller)
 

@@ -29,7 +29,7 @@ from service.store import (
     variants,
 )
 from service.store.ledger import RoundPoints
-from service.store.members import Caller
+from service.store.members import Caller, lock_caller
 from service.store.questions import Version
 from service.store.statements import pages
 from service.store.tables import AnswerRow, Round, Schedule
@@ -79,6 +79,7 @@ async def save_feedback(session: AsyncSession, caller: Caller, ref: str, now: da
 
     Refused where `view_result` is, and to those who did not answer.
     """
+    caller = await lock_caller(session, caller)
     result = await view_result(session, caller, ref)
     if result.given is None:
         raise Refused(NotAnswered())

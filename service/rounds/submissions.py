@@ -21,7 +21,7 @@ from service.rounds.views import build_answer_key, build_question_view, has_hint
 from service.store import answers, cards, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.answers import Submission
-from service.store.members import Caller
+from service.store.members import Caller, lock_caller
 from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
 from service.tracing import add_fields
@@ -319,6 +319,9 @@ async def view_hint(session: AsyncSession, caller: Caller, ref: str, take: bool,
     A round records who took the hint. Practice costs nothing. Refused if the question has no hint, or if the round is
     closed: its answer says more.
     """
+    if take:
+        # The member first, as in every transaction that locks both.
+        caller = await lock_caller(session, caller)
     # The lock makes a close wait, so that it counts every hint that was shown.
     opened = await find_question(session, caller, ref, lock=True)
     question = opened.version.question

@@ -19,7 +19,7 @@ from service.domain.duels import QUESTIONS, SHOWN_BASE, SHOWN_SCALE, Rating, Sid
 from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.ledger import is_within_topic
-from service.store.members import merged_ids
+from service.store.members import lock_in_order, merged_ids
 from service.store.statements import built_once
 from service.store.tables import AnswerRow, Member, QuestionRow, QuestionVersion
 from service.store.variants import Variant
@@ -52,12 +52,6 @@ class LadderPlace:
     draws: int
 
 
-async def lock_players(session: AsyncSession, member_ids: Collection[int]) -> list[Member]:
-    """Locks the members in the order of their ids."""
-    query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
-    return list(await session.scalars(query.execution_options(populate_existing=True)))
-
-
 async def add_duel(session: AsyncSession, values: dict[str, Any]) -> int | None:
     """Adds a challenge and returns its id; None if the two have a duel that has not ended."""
     return await session.scalar(insert(Duel).values(values).on_conflict_do_nothing().returning(Duel.id))
@@ -72,7 +66,7 @@ async def lock_duel(session: AsyncSession, workspace_id: int, duel_id: int) -> D
     """Returns a duel of the workspace; it and its members are locked until the transaction ends."""
     while (duel := await find_duel(session, workspace_id, duel_id)) is not None:
         players = {duel.challenger_id, duel.opponent_id}
-        await lock_players(session, players)
+        await lock_in_order(session, players)
         await session.refresh(duel, with_for_update=True)
         if players == {duel.challenger_id, duel.opponent_id}:
             return duel

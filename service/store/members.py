@@ -106,16 +106,36 @@ def _select_caller(platform: str, workspace: str, member: str, channel: str) -> 
 
 
 async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
-    """Locks the caller's member row, so that only this transaction writes their answers. Returns the member they
-    were merged into, if that just happened."""
-    merged_into = await session.scalar(*_lock_member(caller.member_id))
+    """Locks the caller's member row, so that only this transaction writes about them. Returns the member they were
+    merged into, if that just happened. Refused if they were just forgotten: nothing would erase what is written now."""
+    merged_into, forgotten_at = (await session.execute(*_lock_member(caller.member_id))).one()
+    if forgotten_at is not None:
+        raise Refused(NotFound(what="member", name=caller.name))
     return caller if merged_into is None else await lock_caller(session, replace(caller, member_id=merged_into))
 
 
 @built_once
 def _lock_member(member_id: int) -> Select[Any]:
     members = Member.__table__
-    return select(members.c.merged_into).where(members.c.id == member_id).with_for_update(key_share=True)
+    query = select(members.c.merged_into, members.c.forgotten_at).where(members.c.id == member_id)
+    return query.with_for_update(key_share=True)
+
+
+async def lock_in_order(session: AsyncSession, member_ids: Collection[int]) -> list[Member]:
+    """Locks the members in the order of their ids."""
+    query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
+    return list(await session.scalars(query.execution_options(populate_existing=True)))
+
+
+async def lock_current(session: AsyncSession, member_ids: Collection[int]) -> dict[int, Member]:
+    """Locks the members and returns them by these ids; for those who were just merged, the ones they are now."""
+    current = {id_: id_ for id_ in member_ids}
+    while True:
+        locked = {member.id: member for member in await lock_in_order(session, set(current.values()))}
+        merged = {id_: locked[now].merged_into for id_, now in current.items()}
+        if not any(merged.values()):
+            return {id_: locked[now] for id_, now in current.items()}
+        current = {id_: merged[id_] or now for id_, now in current.items()}
 
 
 async def register_chat(
@@ -416,3 +436,13 @@ async def find_named_member(session: AsyncSession, caller: Caller, name: str) ->
         ids = await list_platform_ids(session, [member.id for member in found])
         raise Refused(MemberAmbiguous(name=name, ids=tuple(ids)))
     return found[0]
+
+
+async def lock_named_member(session: AsyncSession, caller: Caller, name: str) -> Member:
+    """Returns the member of the caller's workspace with that name, locked until the transaction ends; or the one they
+    were merged into, if that just happened. Refused as `find_named_member`, and if they were just forgotten."""
+    found = (await find_named_member(session, caller, name)).id
+    member = (await lock_current(session, [found]))[found]
+    if member.forgotten_at is not None:
+        raise Refused(NotFound(what="member", name=name))
+    return member

@@ -75,7 +75,8 @@ begin
         and application_ in ('', c.application)
         and (channel_ = '' or h.id is not null) and channel_name_ in ('', coalesce(h.name, ''));
     if not found then return; end if;
-    perform from member m where m.id = who.member and m.merged_into is null for no key update;
+    perform from member m
+    where m.id = who.member and m.merged_into is null and m.forgotten_at is null for no key update;
     if not found then return; end if;
     select b.call, b.reply into done from inbox b where b.chat_id = who.chat and b.event_id = event_;
     if found then
