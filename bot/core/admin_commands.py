@@ -279,7 +279,8 @@ class AdminCommands:
         return await self._onboarding.checked(event.who, where, card)
 
     async def _close_now(self, event: Command, typed: Typed) -> Content:
-        return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")
+        view = await self._client.close_now(event.who, event.id, event.where)
+        return admin.round_card(view, "Withdrawn" if view.withdrawn else "Closed")
 
     async def _season_start(self, event: Command, typed: Typed) -> Content:
         name = typed.text("name").strip().strip('"')

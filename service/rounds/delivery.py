@@ -199,16 +199,19 @@ async def withdraw_questions(
     schedule_id: int,
     *,
     day: date | None = None,
+    round_id: int | None = None,
     channel_id: int | None = None,
     extra: bool = False,
 ) -> None:
     """Gives up the questions of a schedule that wait, such as for the bot to be invited, because an admin stops them;
     see `outbox.lock_waiting_questions`. Nobody is told, and a day can be posted after all, by `posting.post_now`."""
-    waiting = await outbox.lock_waiting_questions(session, schedule_id, day=day, channel_id=channel_id, extra=extra)
+    waiting = await outbox.lock_waiting_questions(
+        session, schedule_id, day=day, round_id=round_id, channel_id=channel_id, extra=extra
+    )
     for row in waiting:
         row.state, row.error = "skipped", "an admin stopped it"
-    for round_id in {row.round_id for row in waiting if row.round_id is not None}:
-        await _cancel_round(session, round_id)
+    for withdrawn in {row.round_id for row in waiting if row.round_id is not None}:
+        await _cancel_round(session, withdrawn)
 
 
 async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:

@@ -83,12 +83,27 @@ async def close_due(sessions: Sessions, now: datetime) -> int:
 
 
 async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> RoundView:
-    """Closes the channel's open round that is due first. Refused if none is open."""
+    """Closes the channel's open round that is due first. Refused if none is open.
+
+    One that nobody could see yet, because the chat has not accepted it, is withdrawn instead: nothing is revealed.
+    """
     found = await rounds.list_open_in_channel(session, caller.channel_id, now) if caller.channel_id else ()
     if not found:
         raise Refused(NoOpenRound())
     round_, schedule = min(found, key=lambda pair: pair[0].closes_at)
-    await close_round(session, round_.id, now)
+    before = await view_round(session, round_, schedule)
+    # Nor is the question posted beside its answer in a channel that accepts it after the close.
+    if any(post.state == "due" for post in await outbox.list_question_posts(session, round_.id)):
+        await delivery.withdraw_questions(session, schedule.id, round_id=round_.id, extra=True)
+        await session.flush()
+        await session.refresh(round_)
+        if round_.skipped is not None:
+            return before.model_copy(update={"withdrawn": True})
+    if not await close_round(session, round_.id, now):
+        # Another admin was first.
+        await session.refresh(round_)
+        if round_.closed_at is None:
+            raise Refused(NoOpenRound())
     return await view_round(session, round_, schedule)
 
 

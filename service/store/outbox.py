@@ -254,16 +254,20 @@ async def lock_waiting_questions(
     schedule_id: int,
     *,
     day: date | None = None,
+    round_id: int | None = None,
     channel_id: int | None = None,
     extra: bool = False,
 ) -> Sequence[Outbox]:
     """Returns the messages with questions of a schedule's rounds that were certainly not posted, locked.
 
-    With `day` or `channel_id` only those of that day or to that channel. Without `extra`, leaves out extra rounds.
+    With `day`, `round_id` or `channel_id` only those of that day, of that round or to that channel. Without `extra`,
+    leaves out extra rounds.
     """
     rounds = select(Round.id).where(Round.schedule_id == schedule_id, Round.closed_at.is_(None))
     if day is not None:
         rounds = rounds.where(Round.day == day)
+    if round_id is not None:
+        rounds = rounds.where(Round.id == round_id)
     if not extra:
         rounds = rounds.where(Round.number == 0)
     # As whoever gives up messages: one after the other.

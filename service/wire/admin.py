@@ -104,6 +104,8 @@ class RoundView(Model):
     closes_at: datetime
     answers: int
     closed: bool
+    withdrawn: bool = False
+    """Whether it was taken back before anyone could see it."""
     zone: str = "UTC"
     """IANA time zone in which instants are shown."""
 

@@ -180,6 +180,11 @@ def round_card(view: RoundView, head: str) -> Card:
     times = f"Opens {opens}, closes {closes}."
     if view.closed:
         times = f"Opened {opens}, and is closed. The reveal follows in the channel."
+    if view.withdrawn:
+        times = (
+            "The chat has not accepted this question yet, so it is not posted, and nothing is revealed. "
+            "`/quiz-admin schedule post-now` posts today's question after all."
+        )
     if local(view.opens_at, view.zone).date() != view.day:
         times = f"Question for {day_words(view.day)}. {times}"
     answers = (Small(f"{plural(view.answers, 'answer')}."),) if view.closed or view.answers else ()

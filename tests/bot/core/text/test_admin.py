@@ -131,6 +131,19 @@ def test_the_preview_is_in_the_schedules_zone() -> None:
     assert "Question for Monday 2 March. Opens Tuesday 3 March, 07:00 (Asia/Tokyo), closes Tuesday 3 March, 09:" in said
 
 
+def test_a_question_that_was_taken_back_has_no_reveal() -> None:
+    at = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    view = RoundView(
+        id=1, day=at.date(), question=CHOICE, opens_at=at, closes_at=at + timedelta(hours=8), answers=0, closed=False,
+        withdrawn=True,
+    )  # fmt: skip
+    said = read_aloud(
+        "".join(block.markdown for block in round_card(view, "Withdrawn").blocks if isinstance(block, Text))
+    )
+    assert "so it is not posted, and nothing is revealed." in said
+    assert "Opens" not in said
+
+
 def test_the_end_of_a_linking_code_is_in_the_readers_own_zone() -> None:
     made = LinkCode(code="K7QM2RXN", expires_at=datetime(2026, 3, 5, 8, 15, tzinfo=UTC))
     card = chat_code_card(made)
