@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.domain.calendar import ON_TIME
 from service.domain.standings import Streak, compute_streak
 from service.errors import Refused
 from service.rounds import alerts
@@ -43,6 +44,8 @@ from service.wire import (
 
 TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
 NO_STREAK = compute_streak(())
+SLOTS_LATE = ON_TIME + timedelta(minutes=1)
+"""Time after a slot in which its round may still be made as if it had opened then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +250,7 @@ async def end_seasons_at_once(session: AsyncSession, workspace_id: int, now: dat
 async def settle_seasons(sessions: Sessions, now: datetime) -> None:
     """Archives the boards of ended seasons whose last question has closed, each in its own transaction."""
     async with sessions() as session:
-        due = await ledger.list_unsettled_seasons(session)
+        due = await ledger.list_unsettled_seasons(session, now - SLOTS_LATE)
     for season_id, workspace_id in due:
         async with sessions.begin() as session:
             await ledger.lock_seasons(session, workspace_id)
@@ -270,7 +273,7 @@ async def view_season(session: AsyncSession, caller: Caller, season_id: int) -> 
 
 async def _end(session: AsyncSession, season: Season, now: datetime) -> None:
     await _set_end(session, season, now)
-    if (season.id, season.workspace_id) in await ledger.list_unsettled_seasons(session):
+    if (season.id, season.workspace_id) in await ledger.list_unsettled_seasons(session, now - SLOTS_LATE):
         await _archive(session, season, now)
     else:
         await boards.drop_season_boards(session, season.workspace_id)

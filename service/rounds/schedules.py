@@ -8,7 +8,16 @@ from datetime import date, datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZone, get_zone, next_slot, slot_instant
+from service.domain.calendar import (
+    Slot,
+    Timetable,
+    UnknownHolidays,
+    UnknownZone,
+    get_zone,
+    next_slot,
+    slot_instant,
+    slots_between,
+)
 from service.errors import Refused
 from service.rounds import delivery, digests
 from service.rounds.choosing import is_possible
@@ -54,10 +63,21 @@ async def edit(
     spec = changes.apply(before)
     if spec.every_days != before.every_days and spec.first_day == before.first_day:
         spec = spec.model_copy(update={"first_day": None})
-    row.spec = (await validate(session, caller, spec, now)).model_dump(mode="json")
-    # Slots that the new times would have had in the past are not posted.
-    row.since = now
+    spec = await validate(session, caller, spec, now)
+    row.spec = spec.model_dump(mode="json")
+    # Slots that the new times would have had in the past are not posted. A question that is just due still is.
+    if not _keeps_due(before, spec, row.since, now):
+        row.since = now
     return await _view_schedule(session, row, channel, now)
+
+
+def _keeps_due(before: ScheduleSpec, after: ScheduleSpec, since: datetime, now: datetime) -> bool:
+    """Returns whether slots are due that an edit leaves as they are."""
+    try:
+        due = slots_between(build_timetable(before), since, now)
+    except (UnknownZone, UnknownHolidays):
+        return False  # the edit may replace what is not known any more
+    return bool(due) and slots_between(build_timetable(after), since, now) == due
 
 
 async def list_schedules(session: AsyncSession, caller: Caller, now: datetime) -> tuple[ScheduleView, ...]:

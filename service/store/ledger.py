@@ -225,9 +225,10 @@ def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: d
     return season
 
 
-async def list_unsettled_seasons(session: AsyncSession) -> Sequence[tuple[int, int]]:
+async def list_unsettled_seasons(session: AsyncSession, lately: datetime) -> Sequence[tuple[int, int]]:
     """Returns the ids and workspaces of ended seasons without a final board, all of whose rounds are closed: those that
-    opened while the season ran."""
+    opened while the season ran. Of a season that ended after `lately`, all slots until its end are processed too: the
+    round of one that is not still opens in the season."""
     open_round = (
         select(Round.id)
         .join(Schedule, Schedule.id == Round.schedule_id)
@@ -239,8 +240,12 @@ async def list_unsettled_seasons(session: AsyncSession) -> Sequence[tuple[int, i
             Round.opens_at < Season.ends_at,
         )
     )
+    coming = select(Schedule.id).where(
+        Schedule.workspace_id == Season.workspace_id, Schedule.next_at <= Season.ends_at, Season.ends_at > lately
+    )
     ended = Season.ends_at.is_not(None) & Season.archive.is_(None)
-    rows = await session.execute(select(Season.id, Season.workspace_id).where(ended, ~open_round.exists()))
+    query = select(Season.id, Season.workspace_id).where(ended, ~open_round.exists(), ~coming.exists())
+    rows = await session.execute(query)
     return [(row[0], row[1]) for row in rows]
 
 

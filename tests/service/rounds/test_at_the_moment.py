@@ -1,0 +1,74 @@
+"""What admins change at the very moment at which a question is due."""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+
+import pytest
+
+from service.wire import QuestionPost, ScheduleChanges
+from tests.conftest import MONDAY, Clock
+from tests.service.daily_channel import DailyChannel, choice
+
+NINE = MONDAY + timedelta(hours=1)
+
+
+@pytest.fixture
+async def scheduled(daily: DailyChannel) -> DailyChannel:
+    """A channel whose first question comes at nine."""
+    await daily.bank(*(choice(f"q{number}") for number in range(9)))
+    await daily.schedule()
+    return daily
+
+
+async def _posted(daily: DailyChannel) -> list[str]:
+    return [body.ref for body in await daily.ticked() if isinstance(body, QuestionPost)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [ScheduleChanges(topics=("tensors",)), ScheduleChanges(weekdays=(0, 1, 2)), ScheduleChanges(open_minutes=60)],
+    ids=["topics", "weekdays", "open"],
+)
+async def test_a_question_that_is_due_is_posted_though_its_schedule_is_changed(
+    scheduled: DailyChannel, clock: Clock, changes: ScheduleChanges
+) -> None:
+    clock.now = NINE + timedelta(seconds=1)
+    await scheduled.client.schedule_edit(scheduled.who("Boss", admin=True), "edit", 1, changes)
+    assert len(await _posted(scheduled)) == 1
+
+
+async def test_a_time_that_is_over_for_today_begins_tomorrow(scheduled: DailyChannel, clock: Clock) -> None:
+    clock.now = NINE + timedelta(seconds=1)
+    boss = scheduled.who("Boss", admin=True)
+    await scheduled.client.schedule_edit(boss, "edit", 1, ScheduleChanges(at=time(8, 30)))
+    assert await _posted(scheduled) == []
+    clock.now = NINE + timedelta(hours=23, minutes=30)
+    assert len(await _posted(scheduled)) == 1
+
+
+async def test_a_question_that_is_due_when_a_season_ends_counts_in_it(scheduled: DailyChannel, clock: Clock) -> None:
+    boss = scheduled.who("Boss", admin=True)
+    await scheduled.client.season_start(boss, "start", "Spring")
+    clock.now = NINE + timedelta(seconds=1)
+    # No worker has come to the question of nine yet.
+    ended = await scheduled.client.season_end(boss, "end")
+    assert not ended.final
+    (ref,) = await _posted(scheduled)
+    await scheduled.answer(ref, "a")
+    clock.advance(hours=9)
+    await scheduled.ticked()
+    await scheduled.ticked()
+    (spring,) = await scheduled.client.season_list(boss)
+    assert spring.final
+    assert [row.name for row in spring.archive] == ["Ada"]
+
+
+async def test_a_season_that_ends_beside_a_question_of_later_is_final_at_once(
+    scheduled: DailyChannel, clock: Clock
+) -> None:
+    boss = scheduled.who("Boss", admin=True)
+    await scheduled.client.season_start(boss, "start", "Spring")
+    clock.advance(minutes=30)
+    assert await _posted(scheduled) == []
+    assert (await scheduled.client.season_end(boss, "end")).final
