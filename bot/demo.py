@@ -265,8 +265,8 @@ class Team:
             yield player.who, Submission(self._event(), ref, given, at)
 
     def _answer_to(self, question: Question, *, right: bool, chance: float) -> AnswerInput:
-        said = self._random.gauss(chance, 0.15)
-        confidence: Confidence = "sure" if said > 0.8 else "think" if said > 2 / 3 else "guess"
+        belief = self._random.gauss(chance, 0.15)
+        confidence: Confidence = "sure" if belief > 0.8 else "think" if belief > 2 / 3 else "guess"
         if not question.options:
             return AnswerInput(text=(question.answer or "") if right else "-1", confidence=confidence)
         keys = tuple(option.id for option in question.options if option.right)

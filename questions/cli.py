@@ -55,7 +55,9 @@ RecipeLines = Annotated[
 
 def recipe_text(question: str, answer: str, lines: list[str] | None) -> str:
     """Returns the recipe that the options of a command state; empty if they state none."""
-    patterns = [f"{name}: {json.dumps(said)}" for name, said in (("question", question), ("answer", answer)) if said]
+    patterns = [
+        f"{name}: {json.dumps(pattern)}" for name, pattern in (("question", question), ("answer", answer)) if pattern
+    ]
     return "\n".join([*patterns, *(lines or ())])
 
 
@@ -187,8 +189,8 @@ def bank_list(
         start = f"{question.id:{widest}}  {sort:7}  {question.level or '-':9}  {question.topic or '-':28}"
         out.print(f"{start}  {_brief(question.prompt)}", markup=False, soft_wrap=True)
     families = sum(bool(question.draw) for question in found)
-    said = _questions(len(found))
-    out.print(f"{said}, including {_families(families)} (*)" if families else said)
+    total = _questions(len(found))
+    out.print(f"{total}, including {_families(families)} (*)" if families else total)
 
 
 def _with_parents(topic: str) -> list[str]:
@@ -206,8 +208,8 @@ def _questions(count: int) -> str:
 
 
 def _brief(prompt: str) -> str:
-    said = plain(prompt)
-    return said if len(said) <= _BRIEF else f"{said[: _BRIEF - 1].rstrip()}…"
+    text = plain(prompt)
+    return text if len(text) <= _BRIEF else f"{text[: _BRIEF - 1].rstrip()}…"
 
 
 @bank_command.command("show")
@@ -259,8 +261,8 @@ def _print_overview(overview: Overview) -> None:
     )
     for name in _TABLES:
         table = Table(box=None, show_header=False, pad_edge=False, title=name, title_justify="left")
-        for said, count in getattr(overview, name):
-            table.add_row(said, str(count))
+        for value, count in getattr(overview, name):
+            table.add_row(value, str(count))
         out.print()
         out.print(table)
 

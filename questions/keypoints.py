@@ -66,10 +66,10 @@ def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
     """
     if not answer.strip():
         return ()
-    said = list(statements(answer))
-    points = _points(said, subject_of(prompt))
+    found = list(statements(answer))
+    points = _points(found, subject_of(prompt))
     if not points:
-        usable = [each.text for each in said if not (each.text.endswith(":") or _is_noise(each.text.lower()))]
+        usable = [each.text for each in found if not (each.text.endswith(":") or _is_noise(each.text.lower()))]
         points = [(0, text) for text in usable[:1]]
     best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
     strong = [at for at in best if points[at][0] >= 2]
@@ -77,12 +77,12 @@ def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(points[at][1] for at in sorted(kept)))
 
 
-def _points(said: Sequence[Statement], subject: Subject) -> list[tuple[int, str]]:
+def _points(found: Sequence[Statement], subject: Subject) -> list[tuple[int, str]]:
     """Returns the candidate key points with their scores."""
     points: list[tuple[int, str]] = []
     known = False
     item = -1
-    for statement in said:
+    for statement in found:
         text = statement.text
         about = predicate_of(text, subject) is not None
         pronoun = pronoun_predicate(text)
@@ -282,12 +282,12 @@ def _rows(lines: Sequence[str]) -> Iterator[Statement]:
         if len(cells) < 2 or not cells[0] or not any(cells[1:]):
             continue
         if len(cells) == 2:
-            said = cells[1]
+            text = cells[1]
         else:
-            said = ", ".join(
+            text = ", ".join(
                 f"{cleaned(name)} {cell}" for name, cell in zip(head[0][1:], cells[1:], strict=False) if name and cell
             )
-        yield Statement(f"{cells[0]}: {said}", "row", first=True)
+        yield Statement(f"{cells[0]}: {text}", "row", first=True)
 
 
 def _sentences(lines: Sequence[str], kind: StatementKind, depth: int) -> Iterator[Statement]:

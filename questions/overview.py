@@ -34,12 +34,12 @@ class QuestionFilter:
     def matches(self, question: Question) -> bool:
         """Returns whether the question matches."""
         within = question.topic == self.topic or question.topic.startswith(f"{self.topic}/")
-        said = " ".join((question.id, question.prompt, question.title, *question.tags)).casefold()
+        text = " ".join((question.id, question.prompt, question.title, *question.tags)).casefold()
         return (
             (not self.kind or question.kind == self.kind)
             and (not self.level or question.level == self.level)
             and (not self.topic or within)
-            and self.words.casefold() in said
+            and self.words.casefold() in text
         )
 
 

@@ -74,9 +74,9 @@ def find_passages(
 
 def main_passages(passages: Sequence[Passage]) -> tuple[tuple[Passage, ...], int]:
     """Returns the longest passages that say something, in line order, and the number of the others that do."""
-    said = [one for one in passages if not one.minor]
-    longest = sorted(said, key=lambda one: one.first - one.last)[:MOST_SHOWN]
-    return tuple(sorted(longest, key=lambda one: one.first)), len(said) - len(longest)
+    main = [one for one in passages if not one.minor]
+    longest = sorted(main, key=lambda one: one.first - one.last)[:MOST_SHOWN]
+    return tuple(sorted(longest, key=lambda one: one.first)), len(main) - len(longest)
 
 
 def marked_lines(source: Source, questions: Iterable[Question]) -> bytearray:
@@ -188,12 +188,12 @@ def _says(source: Source, number: int) -> bool:
 def _is_minor(source: Source, lines: bytearray, first: int, last: int, front: int) -> bool:
     """Returns whether some lines hold only structure: they say nothing but headings above a question or a line that a
     finding names. Text below such a line goes with it."""
-    said = [_line(source, number) for number in range(max(first, front + 1), last + 1) if _says(source, number)]
-    levels = [found[0] for line in said if (found := _heading(line))]
+    filled = [_line(source, number) for number in range(max(first, front + 1), last + 1) if _says(source, number)]
+    levels = [found[0] for line in filled if (found := _heading(line))]
     above, below = source.last_filled(1, first - 1), source.next_filled(last + 1)
-    if not levels and said:
+    if not levels and filled:
         return first > 1 and lines[above] == _NAMED[0]
-    if len(levels) < len(said):
+    if len(levels) < len(filled):
         return False
     titled = below < len(lines) and lines[below] in _ASKED + _NAMED
     return not levels or (titled and all(upper < lower for upper, lower in pairwise(levels)))

@@ -138,18 +138,18 @@ def proof_report_text(proving: ProofReport) -> Text:
 
 def _sums(documents: Sequence[DocumentProofs]) -> str:
     held, programs = sum(one.held for one in documents), sum(one.programs for one in documents)
-    said = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
+    parts = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
     for severity in SEVERITIES:
         number = sum(found.severity == severity for one in documents for found in one.findings)
-        said += [_count(number, severity)] if number else []
+        parts += [_count(number, severity)] if number else []
     mutants = [mutant for one in documents for mutant in one.mutants]
-    return ", ".join([*said, *([_score(mutants)] if mutants else [])])
+    return ", ".join([*parts, *([_score(mutants)] if mutants else [])])
 
 
 def _score(mutants: Sequence[Mutant]) -> str:
     score = mutation_score(mutants)
-    said = f"{score.noticed} of {score.noticed + score.survived} mutants noticed ({score.share:.1%})"
-    return f"{said} and {score.equivalent} equivalent" if score.equivalent else said
+    words = f"{score.noticed} of {score.noticed + score.survived} mutants noticed ({score.share:.1%})"
+    return f"{words} and {score.equivalent} equivalent" if score.equivalent else words
 
 
 def _rejections(proving: ProofReport) -> str:
@@ -218,7 +218,7 @@ def proof_report_json(proving: ProofReport) -> str:
                     "name": one.source.name,
                     "held": one.held,
                     "programs": one.programs,
-                    "proved": [{"name": name, "said": said} for name, said in one.parts],
+                    "proved": [{"name": name, "said": message} for name, message in one.parts],
                     "findings": [dataclasses.asdict(found) for found in one.findings],
                     "gpu": [dataclasses.asdict(proof) for proof in one.gpu],
                     "mutation": _score_data(one.mutants),

@@ -152,8 +152,8 @@ def describe_failure(question: Question, source: Source, failed: FailedPart) -> 
         reason = "" if reason.startswith("ok;") else reason
     elif inside and first:
         span, label = source.span(first + int(inside[-1]) - 1), "raised here"
-    told = [line for line in reason.strip().splitlines() if line.strip()]
-    note = " ".join((told[-1] if inside else reason).split())[:400]
+    lines = [line for line in reason.strip().splitlines() if line.strip()]
+    note = " ".join((lines[-1] if inside else reason).split())[:400]
     about = _ABOUT[part]
     message = about.message.format(id=question.id)
     names = "` or `".join(NAMES[question.kind])

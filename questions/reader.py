@@ -89,8 +89,8 @@ class Reading:
     def unused_share(self) -> float:
         """Share of the lines that are not blank in passages that say something and belong to no question, 0 to 1."""
         lines = self.source.lines
-        said = sum(_count_filled(lines[one.first - 1 : one.last]) for one in self.unused if not one.minor)
-        return said / max(_count_filled(lines), 1)
+        filled = sum(_count_filled(lines[one.first - 1 : one.last]) for one in self.unused if not one.minor)
+        return filled / max(_count_filled(lines), 1)
 
     @property
     def mostly_unused(self) -> bool:
@@ -218,11 +218,11 @@ def _without_consequences(checked: Iterable[Finding], causes: list[Finding], ban
         yield from checked
         return
     starts = [question.place.line for question in bank.questions]
-    told: dict[int, set[str]] = {}
+    reported: dict[int, set[str]] = {}
     for line, code, part in lines:
-        told.setdefault(bisect_right(starts, line), set()).add(part or code)
+        reported.setdefault(bisect_right(starts, line), set()).add(part or code)
     for finding in checked:
-        known = told.get(bisect_right(starts, finding.span.line), set())
+        known = reported.get(bisect_right(starts, finding.span.line), set())
         if not (finding.part and finding.part in known) and not ("Q003" in known and finding.code.startswith("Q2")):
             yield finding
 
@@ -370,9 +370,9 @@ def _read_questions(document: Document, stated: Recipe | None) -> _Read:
         else:
             read = Inferred(native.read(document), (native.NAME,), ())
             if stated is not None:
-                said = "this document is in Dailygrad's own format, which says itself where the questions are"
+                problem = "this document is in Dailygrad's own format, which says itself where the questions are"
                 line = min((question.place.line for question in read.draft.questions), default=1)
-                error = InvalidRecipe(said, "leave out the recipe")
+                error = InvalidRecipe(problem, "leave out the recipe")
                 read.draft.findings.append(_invalid_recipe(document.source, error, line))
     except InvalidRecipe as error:
         read = Inferred(Draft([], [_invalid_recipe(document.source, error)]), (), ())
@@ -387,8 +387,8 @@ def _read_foreign(document: Document, recipe: Recipe | None) -> Inferred:
     if not front.questions:
         return read
     names = tuple(dict.fromkeys((FRONT_MATTER, *read.names)))
-    said = f"{len(front.questions)} in the front matter: a list of records"
-    return Inferred(merge_drafts([front, read.draft]), names, (said, *read.explanation))
+    words = f"{len(front.questions)} in the front matter: a list of records"
+    return Inferred(merge_drafts([front, read.draft]), names, (words, *read.explanation))
 
 
 _RECIPE_LINE = ("recipe:", "question:")

@@ -79,10 +79,10 @@ class Recipe:
 
     def explain(self, count: int) -> str:
         """Returns the reading in words."""
-        said = f"{count} question{'' if count == 1 else 's'} by the recipe"
+        words = f"{count} question{'' if count == 1 else 's'} by the recipe"
         if self.columns:
-            return f"{said} " + ", ".join(f"{role} from `{'`, `'.join(names)}`" for role, names in self.columns)
-        return f"{said} `{self.question}`" + (f", answered by `{self.answer}`" if self.answer else "")
+            return f"{words} " + ", ".join(f"{role} from `{'`, `'.join(names)}`" for role, names in self.columns)
+        return f"{words} `{self.question}`" + (f", answered by `{self.answer}`" if self.answer else "")
 
     def column(self, role: str) -> tuple[str, ...]:
         """Returns the names of the columns that hold something; empty if the recipe does not say."""
@@ -133,10 +133,10 @@ def recipe_of(front: yaml.Node | None) -> Recipe | None:
 
 
 def _node_values(name: str, value: yaml.Node) -> tuple[str, ...]:
-    said = value.value
-    if isinstance(said, list):
-        return tuple(one.value for one in said if isinstance(one.value, str))
-    return _values(str(said)) if name == "options" else (str(said),)
+    found = value.value
+    if isinstance(found, list):
+        return tuple(one.value for one in found if isinstance(one.value, str))
+    return _values(str(found)) if name == "options" else (str(found),)
 
 
 def _made(pairs: Sequence[tuple[str, tuple[str, ...]]]) -> Recipe:
@@ -189,10 +189,10 @@ def _unquoted(text: str) -> str:
         return text[1:-1]
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
-            said = json.loads(text)
+            found = json.loads(text)
         except ValueError:
             return text[1:-1]
-        return said if isinstance(said, str) else text
+        return found if isinstance(found, str) else text
     return text
 
 

@@ -49,11 +49,11 @@ def finding_text(finding: Finding, source: Source) -> Text:
         text.append(f"{line}\n")
         text.append(f"{gutter} | ", _FRAME)
         text.append(f"{before}{marked} {finding.label}".rstrip() + "\n", _STYLES[finding.severity])
-    for word, said in (("note", finding.note), ("help", finding.help)):
-        if said:
+    for word, detail in (("note", finding.note), ("help", finding.help)):
+        if detail:
             text.append(f"{gutter} = ", _FRAME)
             text.append(f"{word}: ", "bold")
-            text.append(f"{said}\n")
+            text.append(f"{detail}\n")
     return text
 
 
@@ -80,10 +80,10 @@ def _visible(text: str) -> str:
 def summary(reading: Reading) -> str:
     """Returns a summary such as `12 questions, 1 skipped: line 88`."""
     skipped = sorted({finding.span.line for finding in reading.findings if finding.skipped})
-    said = _count(len(reading.bank.questions), "question")
+    total = _count(len(reading.bank.questions), "question")
     if skipped:
-        said += f", {len(skipped)} skipped: {_lines(skipped)}"
-    return said
+        total += f", {len(skipped)} skipped: {_lines(skipped)}"
+    return total
 
 
 def _lines(numbers: Sequence[int]) -> str:
@@ -202,8 +202,8 @@ def finding_github(finding: Finding, source: Source) -> str:
         "title": finding.code,
     }
     properties = ",".join(f"{key}={_escaped(str(value), ',:')}" for key, value in where.items())
-    said = "\n".join(part for part in (finding.message, finding.label, finding.note, finding.help) if part)
-    return f"::{level} {properties}::{_escaped(said)}"
+    body = "\n".join(part for part in (finding.message, finding.label, finding.note, finding.help) if part)
+    return f"::{level} {properties}::{_escaped(body)}"
 
 
 def _escaped(text: str, more: str = "") -> str:

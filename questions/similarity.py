@@ -97,12 +97,12 @@ def fingerprint_of(question: Question) -> Fingerprint:
         (_OPTIONS, "", offered),
         (_ANSWER, "", answer),
     )
-    said = (*prompt, *program, *offered)
+    words = (*prompt, *program, *offered)
     return Fingerprint(
         hashlib.sha256(same.encode("utf-8", "surrogatepass")).digest(),
         _unit(_combined(parts)),
         frozenset(map(intern, (*_names(prompt), *_names_in_code(program)))),
-        frozenset(intern(part) for token in said for part in (token, token.rpartition(".")[2])),
+        frozenset(intern(part) for token in words for part in (token, token.rpartition(".")[2])),
     )
 
 

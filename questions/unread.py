@@ -148,9 +148,11 @@ def _below_numbers(document: Document) -> Iterator[int]:
         free = stretch.blocks and document.free(stretch.blocks[0].first, stretch.blocks[-1].last)
         if free and asks_for_questions((plain(above.text),)):
             texts = [block for block in stretch.blocks if block.kind == "paragraph"]
-            said = next((block for block in texts if len(_ANY_LINK.sub("", block.text).split()) >= _FEWEST_WORDS), None)
-            if said:
-                found.setdefault(above.first, []).append(said.first)
+            first = next(
+                (block for block in texts if len(_ANY_LINK.sub("", block.text).split()) >= _FEWEST_WORDS), None
+            )
+            if first:
+                found.setdefault(above.first, []).append(first.first)
     for lines in found.values():
         yield from lines if len(lines) >= _FEWEST_DEMANDING else ()
 

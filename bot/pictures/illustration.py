@@ -157,8 +157,8 @@ def _alt(chart: Chart) -> str:
         case WeeksChart(weeks):
             return f"Points by week. {'; '.join(map(_week_words, weeks))}."
         case PodiumChart(places):
-            said = "; ".join(f"place {place.rank}, {place.name}{_LTR}: {place.score}" for place in places)
-            return f"The podium: {said}."
+            parts_words = "; ".join(f"place {place.rank}, {place.name}{_LTR}: {place.score}" for place in places)
+            return f"The podium: {parts_words}."
         case RangesChart(title, rows) | MeasuredChart(title, rows):
             return f"{title}. {'; '.join(map(_row_words, rows))}."
         case HeatmapChart(weeks):
@@ -169,8 +169,8 @@ def _alt(chart: Chart) -> str:
             parts += [f"weak topic {_row_words(row)}" for row in weakest]
             return f"The week: {'; '.join(parts)}."
         case DistributionChart(choices):
-            said = "; ".join(f"{one.count} {one.label}{_LTR}" for one in choices)
-            return f"Answers: {said}"
+            parts_words = "; ".join(f"{one.count} {one.label}{_LTR}" for one in choices)
+            return f"Answers: {parts_words}"
 
 
 def _place_words(place: BoardPlace) -> str:
@@ -192,8 +192,8 @@ def _row_words(row: RangeRow) -> str:
 
 def _days_words(week: HeatWeek) -> str:
     counts = [(label.lower(), week.days.count(level)) for level, label in LEVELS.items()]
-    said = ", ".join(f"{count} {label}" for label, count in counts if count)
-    return f"week of {week.label}: {said or 'no question'}"
+    counted = ", ".join(f"{count} {label}" for label, count in counts if count)
+    return f"week of {week.label}: {counted or 'no question'}"
 
 
 def _distribution(bars: Bars) -> _Part:

@@ -264,10 +264,10 @@ async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     return _page(args.suggested_status_code, *text.not_installed(args.reason, str(args.error)))
 
 
-def _page(status: int, title: str, said: str) -> BoltResponse:
+def _page(status: int, title: str, text: str) -> BoltResponse:
     body = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<h1>{escape(title)}</h1><p>{escape(said)}</p></html>"
+        f"<h1>{escape(title)}</h1><p>{escape(text)}</p></html>"
     )
     return BoltResponse(status=status, body=body, headers={"Content-Type": "text/html; charset=utf-8"})
 

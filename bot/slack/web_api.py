@@ -144,8 +144,8 @@ class SlackWeb:
             answer.raise_for_status()
             if answer.status != HTTPStatus.OK:
                 # A redirect is no error to aiohttp. Its body is not the file.
-                said = answer.reason or ""
-                raise ClientResponseError(answer.request_info, answer.history, status=answer.status, message=said)
+                reason = answer.reason or ""
+                raise ClientResponseError(answer.request_info, answer.history, status=answer.status, message=reason)
             content = b""
             async for part in answer.content.iter_chunked(16_384):
                 content += part

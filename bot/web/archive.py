@@ -126,12 +126,12 @@ class ArchivePages:
 def _said_good(action: str, ref: str) -> bool:
     """Returns whether the button says that the question was good. Raises RequestProblem for another button."""
     try:
-        said = decode(action)
+        found = decode(action)
     except BadAction:
-        said = None
-    if not isinstance(said, GiveFeedback) or said.ref != ref:
+        found = None
+    if not isinstance(found, GiveFeedback) or found.ref != ref:
         raise RequestProblem(422, *problems.NO_SUCH_BUTTON)
-    return said.answer == "yes"
+    return found.answer == "yes"
 
 
 def _asked_for(query: Mapping[str, str]) -> ArchiveSearch:

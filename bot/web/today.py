@@ -82,7 +82,7 @@ class TodayPage:
     async def show(self, request: Request) -> Response:
         """Shows the open questions. Changes nothing."""
         asked = request.query_params
-        saved = {asked[name]: f"{said}." for name, said in _SAVED.items() if name in asked}
+        saved = {asked[name]: f"{title}." for name, title in _SAVED.items() if name in asked}
         return await self._page(self._cookies.person(request), saved)
 
     async def submit(self, request: Request) -> Response:

@@ -215,8 +215,8 @@ def _option(text: str, index: int) -> Option:
     rest = text[box.end() :] if box else text
     named = _ID.match(rest)
     rest = rest[named.end() :] if named else rest
-    said, reason = split_reason(rest)
-    return Option(named["id"] if named else nth_letter(index), said, box is not None and box["mark"] in "xX", reason)
+    shown, reason = split_reason(rest)
+    return Option(named["id"] if named else nth_letter(index), shown, box is not None and box["mark"] in "xX", reason)
 
 
 def split_reason(text: str) -> tuple[str, str]:

@@ -65,8 +65,8 @@ def with_question_blocks(source: Source) -> Source:
                 changed |= inside
                 done = last
                 if last + 1 < len(source.lines):  # Blank, or the block would go on.
-                    said = source.lines[last + 1].strip()
-                    changed |= {} if said else {last + 1: END_OF_QUESTION}
+                    below = source.lines[last + 1].strip()
+                    changed |= {} if below else {last + 1: END_OF_QUESTION}
         elif (
             not fence
             and len(line) <= _LONGEST_LINE
@@ -142,19 +142,19 @@ def _with_gaps(found: dict[int, str], first: int, last: int) -> dict[int, str]:
     """Returns the lines with gaps where they say what fills them, `{{clone}}`, which becomes the answer; none if there
     are no gaps, or no line is left for it."""
     label = next((at for at, line in found.items() if line == "**Answer:**"), last + 1)
-    said: list[str] = []
+    answers: list[str] = []
     for at in range(first + 1, min(label, last + 1)):
         for gap in _GAP.finditer(found[at]):
             shown = _PATTERN.fullmatch(gap["said"])
-            said.append((shown["said"] if shown else gap["said"]).strip())
+            answers.append((shown["said"] if shown else gap["said"]).strip())
         found[at] = _GAP.sub("____", found[at])
-    if not said:
+    if not answers:
         return {}
     if label > last and found[last].strip() and first + 1 < last and not found[first + 1].strip():
         # The blank line below the title becomes free.
         moved = {at - 1: found[at] for at in range(first + 2, last + 1)}
-        return {**moved, last: f"**Answer:** {'; '.join(said)}"}
-    return {**found, label: f"**Answer:** {'; '.join(said)}"} if label <= last else {}
+        return {**moved, last: f"**Answer:** {'; '.join(answers)}"}
+    return {**found, label: f"**Answer:** {'; '.join(answers)}"} if label <= last else {}
 
 
 def _end_of_inner(lines: tuple[str, ...], first: int, last: int, width: int) -> int:

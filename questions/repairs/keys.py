@@ -203,12 +203,12 @@ def _letters_alone(source: Source, found: dict[int, re.Match[str]]) -> frozenset
 def _from_sentence(line: str, lines: list[str], at: int) -> str:
     """Returns a label and a key instead of a sentence about an option, if its letter and text are those of an option a
     few lines above."""
-    if len(line) > _LONGEST_SENTENCE or not (said := _SENTENCE.fullmatch(line)):
+    if len(line) > _LONGEST_SENTENCE or not (sentence := _SENTENCE.fullmatch(line)):
         return line
     above = (one.strip().lstrip("-*+ ").replace("*", "") for one in lines[max(at - _NEAR, 0) : at])
-    named = [one for one in above if one[:1].casefold() == said["letter"].casefold() and one[1:2] in tuple(").:")]
-    same = named and named[-1][2:].strip().casefold() == said["text"].strip().casefold()
-    return f"{said['lead']}**Answer:** {said['letter'].upper()}" if same else line
+    named = [one for one in above if one[:1].casefold() == sentence["letter"].casefold() and one[1:2] in tuple(").:")]
+    same = named and named[-1][2:].strip().casefold() == sentence["text"].strip().casefold()
+    return f"{sentence['lead']}**Answer:** {sentence['letter'].upper()}" if same else line
 
 
 _LONGEST_SENTENCE = 400

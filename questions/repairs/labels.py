@@ -159,8 +159,8 @@ def with_signed_answers(source: Source) -> Source:
 
 
 def _labeled(found: re.Match[str]) -> str:
-    said = found["text"] or found["hidden"] or found["after"] or found["said"] or f"{found['bold']}{found['rest']}"
-    return f"{found['lead']}**Answer:** {said}"
+    text = found["text"] or found["hidden"] or found["after"] or found["said"] or f"{found['bold']}{found['rest']}"
+    return f"{found['lead']}**Answer:** {text}"
 
 
 # Takes the bullets from questions and answers that are two items of one list: `- **Question:** …` above
@@ -349,9 +349,9 @@ def with_label_letters(source: Source) -> Source:
     lines = list(source.lines)
     for at, label in found.items():
         if word := words.get(label["letter"].casefold()):
-            said = f"{label['open'] or ''}{word}{label['number'] or ''}:{lines[at][label.end() :]}"
+            text = f"{label['open'] or ''}{word}{label['number'] or ''}:{lines[at][label.end() :]}"
             lines[at] = (
-                f"**{word.replace('Q', 'Question')}:** {said.partition(':')[2].strip()}" if label["lead"] else said
+                f"**{word.replace('Q', 'Question')}:** {text.partition(':')[2].strip()}" if label["lead"] else text
             )
     letters = {at: str(label["letter"]).casefold() for at, label in found.items()}
     for at in (at for at, letter in letters.items() if letter == pair[1]):

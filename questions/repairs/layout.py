@@ -36,9 +36,9 @@ def with_unquoted_lines(source: Source) -> Source:
     if not quoted or any(line.startswith("[!") for line in quoted.values()):
         # Callouts are folds.
         return source
-    said = sum(bool(line.strip()) and not _HEADING.match(line) for line in source.lines)
+    filled = sum(bool(line.strip()) and not _HEADING.match(line) for line in source.lines)
     labels = [label.role for line in quoted.values() if (label := label_of(line))]
-    if len(quoted) < _REGULAR * said or labels.count("question") < _FEWEST_LABELS or "answer" not in labels:
+    if len(quoted) < _REGULAR * filled or labels.count("question") < _FEWEST_LABELS or "answer" not in labels:
         return source
     return source.with_lines(quoted)
 

@@ -287,10 +287,10 @@ def read_claim(comment: str) -> ParsedClaim | None:
     if raised is not None:
         return raised
     marked, strict, at = _marks(comment, at)
-    said = _value(comment, at, marked, strict)
-    if said is None and strict and comment[at:].strip():
+    claim = _value(comment, at, marked, strict)
+    if claim is None and strict and comment[at:].strip():
         return _words(comment, at)
-    return said
+    return claim
 
 
 def _marks(comment: str, at: int) -> tuple[bool, bool, int]:
@@ -320,10 +320,10 @@ def _value(comment: str, at: int, marked: bool, strict: bool) -> ParsedClaim | N
         rough, at = True, found.end()
     tick = comment[at : at + 1] == "`"
     text = comment[at + tick :]
-    said = _head(text, marked or bool(label) or bool(name) or rough, tick)
-    if said is None:
+    claim = _head(text, marked or bool(label) or bool(name) or rough, tick)
+    if claim is None:
         return _equation(comment, at) if not label and not rough else None
-    known = replace(said, start=said.start + at + tick, rough=rough, marked=marked, label=label, name=name)
+    known = replace(claim, start=claim.start + at + tick, rough=rough, marked=marked, label=label, name=name)
     return None if name and known.kind != "value" else known
 
 

@@ -196,58 +196,58 @@ UNDECIDED = ClaimResult("undecided")
 _ORDER: tuple[Agreement, ...] = ("same", "form", "differs", "undecided")
 
 
-def check_claim(said: ParsedClaim, probe: Probe, seen: tuple[Execution, ...]) -> ClaimResult:
+def check_claim(claim: ParsedClaim, probe: Probe, seen: tuple[Execution, ...]) -> ClaimResult:
     """Checks a claim against all executions of its statement; one that agrees is enough."""
-    truths = [_once(said, probe, one) for one in seen]
-    if probe.prints and len(seen) > 1 and said.kind in ("value", "words"):
+    truths = [_once(claim, probe, one) for one in seen]
+    if probe.prints and len(seen) > 1 and claim.kind in ("value", "words"):
         # In a loop the claim may be the output of all iterations.
-        truths.append(_printed(said, "".join(one.printed for one in seen)))
+        truths.append(_printed(claim, "".join(one.printed for one in seen)))
     return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
 
 
-def _once(said: ParsedClaim, probe: Probe, seen: Execution) -> ClaimResult:
-    if said.kind == "raises":
-        return _raises(said, seen)
+def _once(claim: ParsedClaim, probe: Probe, seen: Execution) -> ClaimResult:
+    if claim.kind == "raises":
+        return _raises(claim, seen)
     if seen.raised is not None:
         return UNDECIDED
-    if said.name:
-        return _valued(said, seen.values[said.name], strict=True) if said.name in seen.values else UNDECIDED
+    if claim.name:
+        return _valued(claim, seen.values[claim.name], strict=True) if claim.name in seen.values else UNDECIDED
     if probe.prints:
-        return _printed(said, seen.printed)
+        return _printed(claim, seen.printed)
     own = seen.values.get("")
-    if said.kind == "words":
-        return _words(said, seen.printed) if seen.printed else UNDECIDED
+    if claim.kind == "words":
+        return _words(claim, seen.printed) if seen.printed else UNDECIDED
     if seen.printed.strip() and (own is None or own["type"] == "NoneType"):
-        return _printed(said, seen.printed)
+        return _printed(claim, seen.printed)
     # For a call that returns nothing, the claim is about what it changed.
     looked = [(name, value) for name, value in seen.values.items() if value["type"] != "NoneType" or not name]
-    truths = [_valued(said, value, strict=probe.bare and not name) for name, value in looked]
+    truths = [_valued(claim, value, strict=probe.bare and not name) for name, value in looked]
     return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
 
 
-def _raises(said: ParsedClaim, seen: Execution) -> ClaimResult:
+def _raises(claim: ParsedClaim, seen: Execution) -> ClaimResult:
     if seen.raised is None:
         return ClaimResult("differs", "no exception")
-    if not said.error or said.error in seen.raised.kinds:
+    if not claim.error or claim.error in seen.raised.kinds:
         return ClaimResult("same", seen.raised.kind)
     return ClaimResult("differs", f"raises {seen.raised.kind}")
 
 
-def _printed(said: ParsedClaim, printed: str) -> ClaimResult:
+def _printed(claim: ParsedClaim, printed: str) -> ClaimResult:
     real = one_line(printed)
-    if said.kind == "words" or said.shown is None:
-        return _words(said, printed) if said.kind != "rank" else UNDECIDED
-    if same_words(said.text, printed):
+    if claim.kind == "words" or claim.shown is None:
+        return _words(claim, printed) if claim.kind != "rank" else UNDECIDED
+    if same_words(claim.text, printed):
         return ClaimResult("same", real)
     values = list(printed_values(printed))
-    if any(agrees(said.shown, value, rough=said.rough) for value in values):
+    if any(agrees(claim.shown, value, rough=claim.rough) for value in values):
         return ClaimResult("same", real)
-    if any(same_number(said.shown, value, rough=said.rough) for value in values):
-        return ClaimResult("same" if said.rough else "form", real)
+    if any(same_number(claim.shown, value, rough=claim.rough) for value in values):
+        return ClaimResult("same" if claim.rough else "form", real)
     if not values or not printed.strip():
-        plain = isinstance(said.shown, Number | PrintedName | Quoted)
+        plain = isinstance(claim.shown, Number | PrintedName | Quoted)
         return UNDECIDED if plain and printed.strip() else ClaimResult("differs", real)
-    return ClaimResult("differs", real) if any(_comparable(said.shown, value) for value in values) else UNDECIDED
+    return ClaimResult("differs", real) if any(_comparable(claim.shown, value) for value in values) else UNDECIDED
 
 
 def _comparable(claimed: Shown, real: Shown) -> bool:
@@ -257,53 +257,55 @@ def _comparable(claimed: Shown, real: Shown) -> bool:
     return not (isinstance(claimed, Quoted) and not isinstance(real, Quoted | PrintedName))
 
 
-def _words(said: ParsedClaim, printed: str) -> ClaimResult:
+def _words(claim: ParsedClaim, printed: str) -> ClaimResult:
     real = one_line(printed)
-    if same_words(said.text, printed) or any(same_words(said.text, line) for line in printed.splitlines()):
+    if same_words(claim.text, printed) or any(same_words(claim.text, line) for line in printed.splitlines()):
         return ClaimResult("same", real)
     lines = printed.strip().splitlines() or [""]
-    return ClaimResult("differs", real) if any(same_line(said.text, line) for line in lines) else UNDECIDED
+    return ClaimResult("differs", real) if any(same_line(claim.text, line) for line in lines) else UNDECIDED
 
 
-def _valued(said: ParsedClaim, value: dict[str, Any], *, strict: bool) -> ClaimResult:
+def _valued(claim: ParsedClaim, value: dict[str, Any], *, strict: bool) -> ClaimResult:
     """Checks a claim about a value that is not printed: its repr, shape or dtype."""
     real = str(value["repr"])
     shape: list[int] | None = value.get("shape")
-    if said.kind == "rank":
+    if claim.kind == "rank":
         if shape is None:
             return UNDECIDED
         return ClaimResult(
-            "same" if len(shape) == int(said.text) else "differs", f"{len(shape)}D, shape {tuple(shape)}"
+            "same" if len(shape) == int(claim.text) else "differs", f"{len(shape)}D, shape {tuple(shape)}"
         )
-    claimed = said.shown
+    claimed = claim.shown
     if claimed is None:
         return UNDECIDED
-    if said.label in ("shape", "size") or (isinstance(claimed, Items) and claimed.form == "size" and shape is not None):
+    if claim.label in ("shape", "size") or (
+        isinstance(claimed, Items) and claimed.form == "size" and shape is not None
+    ):
         return _about(
             claimed,
             _sizes(shape) if shape is not None else read_shown(real),
             str(tuple(shape or ())) if shape is not None else real,
         )
-    if shape is not None and said.label in ("dtype", "device"):
-        told = str(value[said.label])
-        return _about(claimed, read_shown(told), told)
+    if shape is not None and claim.label in ("dtype", "device"):
+        text = str(value[claim.label])
+        return _about(claimed, read_shown(text), text)
     texts = [real, str(value["str"]), str(value.get("list", ""))]
     shown = [one for one in map(read_shown, texts) if one is not None]
-    if any(agrees(claimed, one, rough=said.rough) or same_number(claimed, one, rough=said.rough) for one in shown):
+    if any(agrees(claimed, one, rough=claim.rough) or same_number(claimed, one, rough=claim.rough) for one in shown):
         return ClaimResult("same", one_line(real))
     if shape is not None and _speaks_of(claimed, value, shape):
         return ClaimResult("same", one_line(real))
-    if same_words(said.text, str(value["str"])):
+    if same_words(claim.text, str(value["str"])):
         return ClaimResult("same", one_line(real))
     if shape is not None and _may_be_shape(claimed, shape):
         real = str(tuple(shape))
-    return ClaimResult("differs", _told(real, shape)) if _of_kind(claimed, value, shape, strict) else UNDECIDED
+    return ClaimResult("differs", _in_brief(real, shape)) if _of_kind(claimed, value, shape, strict) else UNDECIDED
 
 
-def _about(claimed: Shown, real: Shown | None, told: str) -> ClaimResult:
+def _about(claimed: Shown, real: Shown | None, text: str) -> ClaimResult:
     if real is None:
         return UNDECIDED
-    return ClaimResult("same" if agrees(claimed, real) else "differs", one_line(told))
+    return ClaimResult("same" if agrees(claimed, real) else "differs", one_line(text))
 
 
 def _sizes(shape: list[int]) -> Items:
@@ -350,9 +352,9 @@ def _may_be_shape(claimed: Shown, shape: list[int]) -> bool:
     return whole and isinstance(claimed, Items) and (claimed.form == "tuple" or len(shape) > 1)
 
 
-def _told(real: str, shape: list[int] | None) -> str:
-    told = one_line(real)
-    return told if shape is None or len(told) <= 60 else f"{told[:40]} …, shape {tuple(shape)}"
+def _in_brief(real: str, shape: list[int] | None) -> str:
+    text = one_line(real)
+    return text if shape is None or len(text) <= 60 else f"{text[:40]} …, shape {tuple(shape)}"
 
 
 def one_line(text: str) -> str:

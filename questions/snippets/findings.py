@@ -161,13 +161,13 @@ def end_findings(by: FindingBuilder) -> Iterator[Finding]:
     span = by.span(lines[-1] if lines else first)
     needed = missing_requirement(failure, ran.status, by.snippet.program)
     if needed:
-        said = f"{failure.kind}: {one_line(failure.text)}" if failure is not None else ""
+        cause = f"{failure.kind}: {one_line(failure.text)}" if failure is not None else ""
         yield Finding(
             "P107",
             "note",
             f"this program cannot run in the sandbox: it needs {needed}",
             span,
-            note=said or ran.stderr.splitlines()[-1] if said or ran.stderr else "",
+            note=cause or ran.stderr.splitlines()[-1] if cause or ran.stderr else "",
             help="lines above this one ran, lines below did not",
         )
     elif (failure is not None and failure.kind == "TimeLimitExceeded") or ran.status == "time":
@@ -225,27 +225,27 @@ def _unbound(by: FindingBuilder, failure: RaisedException, span: Span) -> Findin
 
 def _silent(by: FindingBuilder, first: int) -> Finding:
     """Returns the finding for a program that ended without a report: os._exit, a crash, endless output."""
-    said = by.ran.stderr.splitlines()[-1] if by.ran.stderr else f"sandbox status: {by.ran.status}"
+    cause = by.ran.stderr.splitlines()[-1] if by.ran.stderr else f"sandbox status: {by.ran.status}"
     return Finding(
         "P101",
         "error",
         "this program ends early",
         by.span(first),
-        note=said,
+        note=cause,
         help="run it separately to see where it stops",
     )
 
 
 def warning_findings(by: FindingBuilder) -> Iterator[Finding]:
     """Yields findings for warnings of libraries."""
-    told: set[tuple[int, str]] = set()
+    reported: set[tuple[int, str]] = set()
     for warned in by.ran.warnings:
         text = one_line(_TRIGGERED.sub("", warned.text))
         old = warned.kind in _DEPRECATED or "deprecated" in text.lower()
         key = (warned.line, text)
-        if key in told or _NO_CUDA.search(text) or (warned.kind in _DEPRECATED and not warned.own):
+        if key in reported or _NO_CUDA.search(text) or (warned.kind in _DEPRECATED and not warned.own):
             continue
-        told.add(key)
+        reported.add(key)
         yield Finding(
             "P103" if old else "P109",
             "warning" if old else "note",
@@ -438,7 +438,7 @@ def _claim_findings(
     if truth.agreement not in ("differs", "form"):
         return
     span = by.claim_span(claim)
-    said = one_line(claim.parsed.text)
+    claimed = one_line(claim.parsed.text)
     shown = f"`{short(probe.shown)}`"
     if random:
         yield not_repeatable(span, f"the result of {shown} is not reproducible", f"actual value: `{truth.real}`")
@@ -446,7 +446,7 @@ def _claim_findings(
         yield Finding(
             "P107",
             "note",
-            f"cannot check that {shown} gives `{said}`: it depends on the machine",
+            f"cannot check that {shown} gives `{claimed}`: it depends on the machine",
             span,
             note=f"actual value: `{truth.real}`",
         )
@@ -462,7 +462,7 @@ def _claim_findings(
         name = f"`{claim.parsed.name}`" if claim.parsed.name else shown
         does = "be" if claim.parsed.name else does
         word = "is" if claim.parsed.name else f"{does}s"
-        message = f"{name} is not `{said}`" if claim.parsed.name else f"{shown} does not {does} `{said}`"
+        message = f"{name} is not `{claimed}`" if claim.parsed.name else f"{shown} does not {does} `{claimed}`"
         yield by.drift(
             span,
             message,

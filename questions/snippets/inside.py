@@ -116,19 +116,19 @@ class Watch:
 
 def describe(value: Any) -> dict[str, Any]:
     """Returns the data of a value that the comparison needs."""
-    told: dict[str, Any] = {"type": type(value).__name__, "kinds": [kind.__name__ for kind in type(value).__mro__]}
+    facts: dict[str, Any] = {"type": type(value).__name__, "kinds": [kind.__name__ for kind in type(value).__mro__]}
     for name, show in (("repr", repr), ("str", str)):
         try:
-            told[name] = show(value)[:_TEXT]
+            facts[name] = show(value)[:_TEXT]
         except Exception as problem:
-            told[name] = f"<{type(problem).__name__}>"
+            facts[name] = f"<{type(problem).__name__}>"
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if isinstance(shape, tuple) and all(isinstance(size, int) for size in shape):
-        told["shape"] = [int(size) for size in shape]
-        told["dtype"] = str(dtype)
-        told["device"] = str(getattr(value, "device", "cpu"))
-        told["list"] = _listed(value, shape)
-    return told
+        facts["shape"] = [int(size) for size in shape]
+        facts["dtype"] = str(dtype)
+        facts["device"] = str(getattr(value, "device", "cpu"))
+        facts["list"] = _listed(value, shape)
+    return facts
 
 
 def _listed(value: Any, shape: tuple[int, ...]) -> str:
@@ -303,6 +303,6 @@ def _alarm(seconds: float) -> None:
 def report(plan_text: str) -> None:
     """Runs a plan and prints the result after its mark."""
     plan = json.loads(plan_text)
-    told = json.dumps(run_plan(plan))
-    sys.stdout.write(f"\n{plan['mark']}{told}\n")
+    result = json.dumps(run_plan(plan))
+    sys.stdout.write(f"\n{plan['mark']}{result}\n")
     sys.stdout.flush()

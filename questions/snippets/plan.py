@@ -114,9 +114,9 @@ def _may_fail(snippet: Snippet) -> list[int]:
 
 def read_run(status: str, stdout: str, stderr: str, mark: str) -> RunReport:
     """Returns the report of a program from `program_of`, or how it ended without one."""
-    told = [line.removeprefix(mark) for line in stdout.split("\n") if line.startswith(mark)]
+    reports = [line.removeprefix(mark) for line in stdout.split("\n") if line.startswith(mark)]
     try:
-        data = json.loads(told[-1]) if told else None
+        data = json.loads(reports[-1]) if reports else None
     except ValueError:
         data = None
     if not isinstance(data, dict):

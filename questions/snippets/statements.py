@@ -160,46 +160,46 @@ def _claims_of(comment: Comment, probe: Probe, above: bool) -> Iterator[Claim]:
         text = (
             text if _open(bodies[0]) or re.match(r"\s*(?:output|prints?|result)\b\W*$", bodies[0], re.I) else bodies[0]
         )
-    said = read_claim(text)
-    if said is None or not _stands(said, comment, probe, above):
+    parsed = read_claim(text)
+    if parsed is None or not _stands(parsed, comment, probe, above):
         return
-    head = text[: said.start]
+    head = text[: parsed.start]
     line = comment.line + head.count("\n")
     if "\n" in head:
         raw = comment.text.split("\n")[head.count("\n")]
         inside = comment.column + (len(raw) - len(raw.lstrip().lstrip("#")))
-        column = inside + said.start - head.rfind("\n") - 1
+        column = inside + parsed.start - head.rfind("\n") - 1
     else:
         raw = comment.text.split("\n")[0]
-        column = comment.column + len(raw) - len(bodies[0]) + said.start
-    yield Claim(said, line, column)
+        column = comment.column + len(raw) - len(bodies[0]) + parsed.start
+    yield Claim(parsed, line, column)
 
 
-def _stands(said: ParsedClaim, comment: Comment, probe: Probe, above: bool) -> bool:
+def _stands(parsed: ParsedClaim, comment: Comment, probe: Probe, above: bool) -> bool:
     """Returns whether a claim at this position is about the statement."""
     if above:
-        return said.kind == "raises"
-    if said.kind == "raises" or said.name:
+        return parsed.kind == "raises"
+    if parsed.kind == "raises" or parsed.name:
         return True
-    if comment.alone and not said.marked:
-        bare_number = isinstance(said.shown, Number) and said.shown.whole
-        return said.kind == "value" and not bare_number
+    if comment.alone and not parsed.marked:
+        bare_number = isinstance(parsed.shown, Number) and parsed.shown.whole
+        return parsed.kind == "value" and not bare_number
     if probe.prints or probe.bare:
         return True
-    return said.kind != "words" and not _is_range(said)
+    return parsed.kind != "words" and not _is_range(parsed)
 
 
-def _is_range(said: ParsedClaim) -> bool:
+def _is_range(parsed: ParsedClaim) -> bool:
     """Returns whether `[0, 1]` after an assignment may be the range of the values."""
-    if not isinstance(said.shown, Items) or len(said.shown.items) != 2:
+    if not isinstance(parsed.shown, Items) or len(parsed.shown.items) != 2:
         return False
-    first, second = said.shown.items
+    first, second = parsed.shown.items
     return (
         isinstance(first, Number)
         and isinstance(second, Number)
         and first.value in (0, -1)
         and second.value in (1, 255)
-        and not said.label
+        and not parsed.label
     )
 
 
@@ -218,5 +218,7 @@ def _without_steps(probes: list[Probe]) -> list[Probe]:
 
 
 def _is_step(claim: Claim) -> bool:
-    said = claim.parsed
-    return isinstance(said.shown, Number) and said.shown.whole and not (said.marked or said.label or said.name)
+    parsed = claim.parsed
+    return (
+        isinstance(parsed.shown, Number) and parsed.shown.whole and not (parsed.marked or parsed.label or parsed.name)
+    )

@@ -357,8 +357,8 @@ def question_line(line: str) -> QuestionLine:
     if _QUARTILES.match(text):
         return QuestionLine("", _bare(text))
     if found := _ONLY_NUMBER.fullmatch(_bare(text)):
-        said = _POINTS_FIRST.sub("", found["rest"] or "", count=1)
-        rest = _bare(_without_word(_bare(said)))
+        after = _POINTS_FIRST.sub("", found["rest"] or "", count=1)
+        rest = _bare(_without_word(_bare(after)))
         return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labeled=True)
     number, text = numbered(text)
     if number and (found := _ONLY_NUMBER.fullmatch(_bare(text))) and not found["rest"]:

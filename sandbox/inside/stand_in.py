@@ -138,8 +138,8 @@ class OperationLog(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def reworded(problem: BaseException) -> BaseException:
     """Returns what to tell instead of torch's error about a tensor whose memory is not there."""
     if isinstance(problem, RuntimeError) and "its data is not allocated yet" in text_of(problem):
-        told = RuntimeError("torch.tensor cannot read these tensors: use torch.stack or torch.cat")
-        return told.with_traceback(problem.__traceback__)
+        error = RuntimeError("torch.tensor cannot read these tensors: use torch.stack or torch.cat")
+        return error.with_traceback(problem.__traceback__)
     return problem
 
 

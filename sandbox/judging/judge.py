@@ -198,8 +198,8 @@ def _shown(result: _CaseResult) -> str:
     if not result.supported:
         return ""
     message = _LINE.sub("", result.message)
-    said = f"({message!r})" if message else ""
-    return shortened(f"raise {_displayable(result.raised)}{said}", MAX_SHOWN)
+    words = f"({message!r})" if message else ""
+    return shortened(f"raise {_displayable(result.raised)}{words}", MAX_SHOWN)
 
 
 def _shown_answer(data: bytes | None) -> str:

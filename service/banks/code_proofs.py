@@ -91,29 +91,29 @@ async def _reject_at_once(sandbox: Runs, draws: Sequence[Prepared], code: str, j
 
 async def _rejection(code: str, judge: _Judge, seeds: Sequence[int]) -> _Rejection:
     """Judges a wrong solution by one draw after the other, as members meet one each, until one accepts it."""
-    said = ""
+    message = ""
     for number, seed in enumerate(seeds, start=1):
         judged = await judge(code, seed)
-        said = said or f"rejected: {_why(judged)}"
+        message = message or f"rejected: {_why(judged)}"
         if not _rejects(judged):
             return judged, False, f"no case rejects it in draw {number} of {len(seeds)}, seed {seed}: {_why(judged)}"
-    return judged, True, said
+    return judged, True, message
 
 
 def _rejects(judged: Judgement) -> bool:
     return judged.verdict not in ("accepted", "system error", "invalid")
 
 
-def _of_wrong(question: Question, wrong: Wrong, judged: Judgement, holds: bool, said: str) -> ProofCheck:
-    check = _judged(question, "wrong", wrong.code, judged, holds, said)
+def _of_wrong(question: Question, wrong: Wrong, judged: Judgement, holds: bool, message: str) -> ProofCheck:
+    check = _judged(question, "wrong", wrong.code, judged, holds, message)
     return replace(check, name=f"{question.id}: wrong: {wrong.name}")
 
 
-def _judged(question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str) -> ProofCheck:
+def _judged(question: Question, part: Part, program: str, judged: Judgement, holds: bool, message: str) -> ProofCheck:
     # A system error can be the fault of the reference or the cases, and then counts against the question.
     ours = "internal" in judged.detail or bool(judged.note)
     trouble = judged.detail if judged.verdict == "system error" and ours else ""
-    return ProofCheck(question.id, f"{question.id}: {part}", holds, said, part, program, trouble=trouble)
+    return ProofCheck(question.id, f"{question.id}: {part}", holds, message, part, program, trouble=trouble)
 
 
 def _why(judged: Judgement) -> str:

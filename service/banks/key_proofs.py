@@ -94,8 +94,8 @@ def texts_of(question: Question) -> list[Value]:
     return [option_text(option.text) for option in question.options]
 
 
-def _failed(question: Question, proof: Proof, said: str, trouble: str = "") -> ProofCheck:
-    return ProofCheck(question.id, proof.name, False, said, program=proof.program, trouble=trouble)
+def _failed(question: Question, proof: Proof, message: str, trouble: str = "") -> ProofCheck:
+    return ProofCheck(question.id, proof.name, False, message, program=proof.program, trouble=trouble)
 
 
 def survivors(question: Question, tried: Sequence[Mutant], program: str) -> list[ProofCheck]:
@@ -192,8 +192,8 @@ def _option_faults(question: Question, facts: Facts) -> list[KeyFault]:
         elif isinstance(fact, str):
             faults.append(KeyFault("key", f"`holds` raised {fact}", option.text))
         elif fact != option.right:
-            said = "right, and it is not marked" if fact else "wrong, and it is marked"
-            faults.append(KeyFault("key", f"the proof finds that this option is {said}", option.text))
+            message = "right, and it is not marked" if fact else "wrong, and it is marked"
+            faults.append(KeyFault("key", f"the proof finds that this option is {message}", option.text))
     return faults
 
 
@@ -239,8 +239,8 @@ async def _prove_unbound(question: Question, proof: Proof, sandbox: Runs, mutati
         return [ProofCheck(question.id, proof.name, True, program=proof.program)]
     made = key_mutants(question) if mutation else []
     mutants = tuple(Mutant(question.id, question.kind, mutant.name, "survived") for mutant in made)
-    said = f"{len(mutants)} mistakes in the key go unnoticed" if mutants else ""
-    unbound = ProofCheck(question.id, f"{question.id}: binding", False, said, "binding", proof.program)
+    message = f"{len(mutants)} mistakes in the key go unnoticed" if mutants else ""
+    unbound = ProofCheck(question.id, f"{question.id}: binding", False, message, "binding", proof.program)
     return [ProofCheck(question.id, proof.name, True, program=proof.program, mutants=mutants), unbound]
 
 

@@ -203,8 +203,8 @@ async def _family(question: Question, sandbox: Runs, mutation: bool) -> ProofChe
         return dataclasses.replace(proved, trouble=str(problem))
     if len(drawn) >= MIN_DISTINCT_VARIANTS:
         return await _variants(proved, drawn[:PROVED_VARIANTS], sandbox, mutation)
-    said = f"{PROOF_VARIANTS} drawings give {len(drawn)} different questions, {MIN_DISTINCT_VARIANTS} are needed"
-    return dataclasses.replace(proved, said=said)
+    message = f"{PROOF_VARIANTS} drawings give {len(drawn)} different questions, {MIN_DISTINCT_VARIANTS} are needed"
+    return dataclasses.replace(proved, said=message)
 
 
 async def _variants(proved: ProofCheck, drawn: Sequence[Question], sandbox: Runs, mutation: bool) -> ProofCheck:

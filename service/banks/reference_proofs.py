@@ -170,9 +170,9 @@ class _Drawn:
 
     def mismatch(self, at: int, result: Result, expected: Value, tolerance: NumberTolerance) -> str:
         """Returns how the result of a case differs from what is expected, or ""."""
-        said = self.wrong_end(at, result)
-        if said or result[0] != "ok":
-            return said
+        message = self.wrong_end(at, result)
+        if message or result[0] != "ok":
+            return message
         found = compare(expected, result[1], tolerance)
         return f"{self.call(at)}: {in_symbols(found)}" if found else ""
 
@@ -206,8 +206,8 @@ def _exception(result: Result) -> str:
 class _Fault(Exception):
     """The question is at fault, in the given part."""
 
-    def __init__(self, part: Part, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, part: Part, message: str) -> None:
+        super().__init__(message)
         self.part: Part = part
 
 
@@ -218,9 +218,9 @@ class _Trouble(Exception):
 async def prove_reference(question: Question, task: CodeTask, sandbox: Runs, mutation: bool) -> list[ProofCheck]:
     """Returns a check of each thing that has to hold of a reference in addition to its own cases."""
 
-    def check(part: Part, said: str = "", program: str = "") -> ProofCheck:
+    def check(part: Part, message: str = "", program: str = "") -> ProofCheck:
         name = f"{question.id}: {part}"
-        return ProofCheck(question.id, name, not said, said, part, program or task.reference)
+        return ProofCheck(question.id, name, not message, message, part, program or task.reference)
 
     mutants = reference_mutants(task.reference) if mutation else []
     found: list[ProofCheck] = []
@@ -282,8 +282,8 @@ async def _call(
         raise _Trouble(trouble_of(outcome))
     results = _results(outcome)
     if outcome.status != "ok" or len(results) != len(cases):
-        said = outcome.stderr.strip().splitlines()[-1:] or [outcome.detail]
-        raise _Fault("difference", f"`{entry}` ended with {outcome.status}: {said[0]}")
+        lines = outcome.stderr.strip().splitlines()[-1:] or [outcome.detail]
+        raise _Fault("difference", f"`{entry}` ended with {outcome.status}: {lines[0]}")
     return results
 
 
@@ -377,9 +377,9 @@ class _Solution:
     def _fault(self, results: Sequence[Result]) -> str:
         for at, result in enumerate(results):
             expected = self.results[at][1] if self.results[at][0] == "ok" else None
-            said = self.drawn.mismatch(at, result, expected, _tolerance(self.task))
-            if said:
-                return said
+            message = self.drawn.mismatch(at, result, expected, _tolerance(self.task))
+            if message:
+                return message
         return ""
 
 
@@ -427,8 +427,8 @@ class _Property:
         )
         for (number, at, value), verdict in zip(asked, verdicts[1:], strict=True):
             if verdict != ("ok", True) and not found[number]:
-                said = "refuses" if verdict[0] == "ok" else f"raises {_exception(verdict)} for"
-                found[number] = f"{self.drawn.call(at)}: `check` {said} {brief(value)}"
+                verb = "refuses" if verdict[0] == "ok" else f"raises {_exception(verdict)} for"
+                found[number] = f"{self.drawn.call(at)}: `check` {verb} {brief(value)}"
         return found
 
 

@@ -327,14 +327,14 @@ def examine_backups(folder: Path, now: datetime) -> Check:
     if mode & 0o077:
         return _failed(f"{newest.name} can be read by others: its mode is {mode:04o}", f"chmod 600 {newest}")
     age = now - taken_at
-    said = f"the newest of {len(found)} is {age.total_seconds() / 3600:,.0f} h old and has {size:,} bytes"
+    state = f"the newest of {len(found)} is {age.total_seconds() / 3600:,.0f} h old and has {size:,} bytes"
     if age > MAX_AGE:
-        return _failed(said, SCHEDULE_IT)
-    return Check("backups", True, said)
+        return _failed(state, SCHEDULE_IT)
+    return Check("backups", True, state)
 
 
-def _failed(said: str, cure: str) -> Check:
-    return Check("backups", False, said, cure)
+def _failed(state: str, cure: str) -> Check:
+    return Check("backups", False, state, cure)
 
 
 # PostgreSQL's client programs
@@ -358,8 +358,8 @@ def _newest(name: str) -> _Program:
 
 
 def _version(program: str) -> int:
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    number = re.search(r"\(PostgreSQL\) (\d+)", said)
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    number = re.search(r"\(PostgreSQL\) (\d+)", printed)
     return int(number[1]) if number else 0
 
 
@@ -370,8 +370,8 @@ class _Failed(Exception):
 @contextlib.contextmanager
 def _output(words: list[str], environment: Mapping[str, str], stdin: IO[bytes] | int) -> Iterator[IO[bytes]]:
     """Yields the output of a program. Raises _Failed at the end of the block if the program failed."""
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(words, env=dict(environment), stdin=stdin, stdout=subprocess.PIPE, stderr=said)
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(words, env=dict(environment), stdin=stdin, stdout=subprocess.PIPE, stderr=errors)
         assert process.stdout is not None
         try:
             with process.stdout:
@@ -381,8 +381,8 @@ def _output(words: list[str], environment: Mapping[str, str], stdin: IO[bytes] |
             process.wait()
             raise
         if process.wait():
-            said.seek(0)
-            raise _Failed(_said(said.read()))
+            errors.seek(0)
+            raise _Failed(_said(errors.read()))
 
 
 @contextlib.contextmanager

@@ -75,8 +75,8 @@ def examine_database(url: str, clock: Clock) -> Iterator[Check]:
             if at == migrations.newest():
                 yield _worker(connection)
     except psycopg.Error as problem:
-        said = str(problem).strip().splitlines()[0]
-        cure = f"check DATABASE_URL, DATABASE_PASSWORD_FILE and that PostgreSQL runs there: {said}"
+        cause = str(problem).strip().splitlines()[0]
+        cure = f"check DATABASE_URL, DATABASE_PASSWORD_FILE and that PostgreSQL runs there: {cause}"
         yield Check(name="database", ok=False, found="it cannot be used", fix=cure)
 
 
@@ -90,10 +90,10 @@ def examine_secrets(settings: Settings) -> Iterator[Check]:
         if stored and not lost:
             yield Check(name="keys", ok=True, found=f"they fit all {len(stored)} stored secrets")
         elif lost:
-            said = (
+            state = (
                 f"{lost} of {len(stored)} stored secrets were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY"
             )
-            yield Check(name="keys", ok=False, found=f"{said}, so that {WITHOUT_SECRETS}", fix=FIND_KEY)
+            yield Check(name="keys", ok=False, found=f"{state}, so that {WITHOUT_SECRETS}", fix=FIND_KEY)
 
 
 def _server(connection: Connection, clock: Clock) -> Iterator[Check]:
@@ -105,17 +105,17 @@ def _server(connection: Connection, clock: Clock) -> Iterator[Check]:
     theirs = monitoring.server_clock(connection)
     skew = max(before - theirs, theirs - clock(), timedelta())
     cure = "" if skew <= MOST_SKEW else "set both machines' clocks by NTP, for example: timedatectl set-ntp true"
-    said = f"the database's is {skew.total_seconds():,.1f} s from this machine's"
-    yield Check(name="clock", ok=skew <= MOST_SKEW, found=said, fix=cure)
+    state = f"the database's is {skew.total_seconds():,.1f} s from this machine's"
+    yield Check(name="clock", ok=skew <= MOST_SKEW, found=state, fix=cure)
 
 
 def _revision(at: str | None) -> Check:
     newest = migrations.newest()
     if at == newest:
         return Check(name="database", ok=True, found=f"at {at}, this version wants {newest}")
-    said = f"at {at or 'no version yet'}, this version wants {newest}"
+    state = f"at {at or 'no version yet'}, this version wants {newest}"
     newer = at is not None and not migrations.known(at)
-    return Check(name="database", ok=False, found=said, fix="update this program" if newer else "dailygrad migrate")
+    return Check(name="database", ok=False, found=state, fix="update this program" if newer else "dailygrad migrate")
 
 
 def _worker(connection: Connection) -> Check:
@@ -153,12 +153,12 @@ async def _answering(sandbox: SandboxPort, cure: str) -> Check:
         async with asyncio.timeout(TIMEOUT_SECONDS * 2):
             health = await sandbox.health()
     except (SandboxUnreachable, TimeoutError) as problem:
-        said = "none answers, so code answers wait"
-        return Check(name="sandbox", ok=False, found=said, fix=f"{cure}: {str(problem) or 'it takes too long'}")
-    said = f"{health.isolation} isolation, {health.ready} ready, {health.running} running, {health.waiting} waiting"
+        state = "none answers, so code answers wait"
+        return Check(name="sandbox", ok=False, found=state, fix=f"{cure}: {str(problem) or 'it takes too long'}")
+    state = f"{health.isolation} isolation, {health.ready} ready, {health.running} running, {health.waiting} waiting"
     if not health.ready and not health.running:
-        return Check(name="sandbox", ok=False, found=said, fix=health.trouble or "it still starts: look again")
-    return Check(name="sandbox", ok=True, found=said, fix="; ".join([*health.lacks, health.gpu]).strip("; "))
+        return Check(name="sandbox", ok=False, found=state, fix=health.trouble or "it still starts: look again")
+    return Check(name="sandbox", ok=True, found=state, fix="; ".join([*health.lacks, health.gpu]).strip("; "))
 
 
 def examine_space(folder: Path) -> Check:
@@ -181,8 +181,8 @@ def examine_embedded(data: Path, clock: Clock) -> Iterator[Check]:
     if url := running_at(data / "postgres"):
         yield from examine_database(url, clock)
     else:
-        said = "DATABASE_URL is not set, `dailygrad run` brings its own"
-        yield Check(name="database", ok=True, found=said, fix="it does not run now, so it was not looked at")
+        state = "DATABASE_URL is not set, `dailygrad run` brings its own"
+        yield Check(name="database", ok=True, found=state, fix="it does not run now, so it was not looked at")
     if data.exists():
         yield examine_space(data)
 
@@ -197,11 +197,11 @@ def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
                 password = urlsplit(value).password or ""
                 yield from (password, unquote(password))
         elif _SECRET.search(name):
-            said = value
+            text = value
             if name.endswith("_FILE"):
                 with suppress(OSError, ValueError):
-                    said = Path(value).read_text(encoding="utf-8")
-            yield from (said, *re.split(r"[\s,]+", said))
+                    text = Path(value).read_text(encoding="utf-8")
+            yield from (text, *re.split(r"[\s,]+", text))
 
 
 def running_at(folder: Path) -> str:

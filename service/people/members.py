@@ -90,9 +90,9 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
 
 async def _calibration(session: AsyncSession, caller: Caller) -> tuple[ConfidenceShare, ...]:
     found = []
-    for said, answered, right in await ledger.sum_by_confidence(session, caller.member_id):
+    for confidence, answered, right in await ledger.sum_by_confidence(session, caller.member_id):
         range_ = wilson_interval(right, answered)
-        found.append(ConfidenceShare(said=said, answers=answered, right=right, low=range_.low, high=range_.high))
+        found.append(ConfidenceShare(said=confidence, answers=answered, right=right, low=range_.low, high=range_.high))
     return tuple(found)
 
 

@@ -341,13 +341,13 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for turn in data["duels"]:
         yield {**turn, "what": "duel", "given": _given(turn)}
     for report in data["reports"]:
-        said = {"given": report["text"], "verdict": report["state"], "reason": report["reason"]}
-        yield {"what": "report", "at": report["at"], **said}
+        fields = {"given": report["text"], "verdict": report["state"], "reason": report["reason"]}
+        yield {"what": "report", "at": report["at"], **fields}
     for suggestion in data["suggestions"]:
-        said = {"given": suggestion["text"], "verdict": suggestion["state"], "reason": suggestion["reason"]}
-        yield {"what": "suggestion", "at": suggestion["at"], **said}
-    for said in data["feedback"]:
-        yield {**said, "what": "feedback", "given": "a good question" if said["liked"] else "not a good question"}
+        fields = {"given": suggestion["text"], "verdict": suggestion["state"], "reason": suggestion["reason"]}
+        yield {"what": "suggestion", "at": suggestion["at"], **fields}
+    for fields in data["feedback"]:
+        yield {**fields, "what": "feedback", "given": "a good question" if fields["liked"] else "not a good question"}
     for message in data["web_messages"]:
         yield {"what": "message", "at": message["at"], "given": message["text"]}
     yield from _record_lines(data)
@@ -370,8 +370,8 @@ def _record_lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _given(answer: dict[str, Any]) -> str:
     kept = {name: value for name, value in answer["given"].items() if name not in ("practicing", "cleared")}
-    said = "; ".join(_text(value) for value in kept.values() if value is not None)
-    return "(deleted after the time for which it is kept)" if answer["given"].get("cleared") else said
+    text = "; ".join(_text(value) for value in kept.values() if value is not None)
+    return "(deleted after the time for which it is kept)" if answer["given"].get("cleared") else text
 
 
 def _text(value: Any) -> str:

@@ -122,7 +122,7 @@ async def count_wrong_texts(
         .order_by(func.count().desc(), text)
         .limit(most)
     )
-    return tuple((said, int(count)) for said, count in await session.execute(query))
+    return tuple((option, int(count)) for option, count in await session.execute(query))
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,8 @@ async def list_options(
         .order_by(closed.c.question_id, func.count().desc(), text)
     )
     found: dict[int, list[OptionPicks]] = {}
-    for id_, said, is_right, *picks in await session.execute(query):
-        found.setdefault(id_, []).append(OptionPicks(said, is_right, Picks(*picks)))
+    for id_, option, is_right, *picks in await session.execute(query):
+        found.setdefault(id_, []).append(OptionPicks(option, is_right, Picks(*picks)))
     return found
 
 

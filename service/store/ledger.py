@@ -122,28 +122,29 @@ def answers_in(rounds: Subquery) -> Select[*tuple[Any, ...]]:
 async def sum_by_confidence(session: AsyncSession, member_id: int) -> tuple[tuple[Confidence, int, float], ...]:
     """Returns how sure a member was of their answers in closed rounds, the number of answers, and their mean credit."""
     found = {
-        said: (int(count), float(mean)) for said, count, mean in await session.execute(*_sum_confidence(member_id))
+        confidence: (int(count), float(mean))
+        for confidence, count, mean in await session.execute(*_sum_confidence(member_id))
     }
-    return tuple((said, *found[said]) for said in CONFIDENCES if said in found)
+    return tuple((confidence, *found[confidence]) for confidence in CONFIDENCES if confidence in found)
 
 
 @built_once
 def _sum_confidence(member_id: int) -> Select[str, int, float]:
-    said = AnswerRow.given["confidence"].astext
+    confidence = AnswerRow.given["confidence"].astext
     judged = (
-        select(said.label("said"), func.sum(Ledger.credit).label("credit"))
+        select(confidence.label("confidence"), func.sum(Ledger.credit).label("credit"))
         .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
         .join(Ledger, Ledger.round_id == CurrentAnswer.round_id)
         .where(
             CurrentAnswer.member_id.in_(merged_ids(member_id)),
             Ledger.member_id == member_id,
             Ledger.credit.is_not(None),
-            said.in_(CONFIDENCES),
+            confidence.in_(CONFIDENCES),
         )
-        .group_by(CurrentAnswer.round_id, said)
+        .group_by(CurrentAnswer.round_id, confidence)
         .subquery()
     )
-    return select(judged.c.said, func.count(), func.avg(judged.c.credit)).group_by(judged.c.said)
+    return select(judged.c.confidence, func.count(), func.avg(judged.c.credit)).group_by(judged.c.confidence)
 
 
 async def list_entries(session: AsyncSession, member_id: int, since: datetime) -> list[LedgerEntry]:

@@ -86,8 +86,8 @@ def _month_days_words(days: Sequence[int]) -> str:
     """Says which days of the month, and what happens in months that lack one of them."""
     numbers = [str(day) for day in days if day < 31]
     named = [f"day {and_list(numbers)}"] if len(numbers) == 1 else [f"days {and_list(numbers)}"] if numbers else []
-    said = f"on {and_list([*named, *(['the last day'] if 31 in days else [])])} of the month"
-    return f"{said} (the last day where a month is shorter)" if {29, 30} & set(days) else said
+    words = f"on {and_list([*named, *(['the last day'] if 31 in days else [])])} of the month"
+    return f"{words} (the last day where a month is shorter)" if {29, 30} & set(days) else words
 
 
 def _only(what: str, wanted: Sequence[str]) -> str:
@@ -127,10 +127,10 @@ def _day_words(weekdays: tuple[int, ...]) -> str:
     return known.get(weekdays) or ",".join(DAYS[day] for day in weekdays)
 
 
-def schedule_card(view: ScheduleView, head: str, said: str = "") -> Card:
+def schedule_card(view: ScheduleView, head: str, sentence: str = "") -> Card:
     """Shows a schedule after a change, which `said` describes in Markdown."""
     blocks = (
-        *((Text(said),) if said else ()),
+        *((Text(sentence),) if sentence else ()),
         Text(f"Schedule {view.id} in {_where(view)}: {plan_words(view.spec)}."),
         *_shared(view),
         Text(f"Next: {_next_words(view)}."),
@@ -264,18 +264,18 @@ def approved_card(count: int) -> Card:
 
 def generated_card(how: Generated) -> Card:
     """Explains how the next imports treat generated choices."""
-    said = {
+    sentence = {
         "use": "Choices made from a document's prose are asked like its other questions.",
         "hold": "Choices made from a document's prose wait for `/quiz-admin bank approve`.",
         "none": "No choices are made from a document's prose.",
     }
-    return done_card("Set", f"{said[how]} This applies to future imports.")
+    return done_card("Set", f"{sentence[how]} This applies to future imports.")
 
 
 def retired_card(question: str, retired: bool) -> Card:
     """Confirms that a question was retired or restored."""
-    said = "will not be asked again" if retired else "can be asked again"
-    return done_card("Retired" if retired else "Restored", f"Question `{question}` {said}.")
+    outcome = "will not be asked again" if retired else "can be asked again"
+    return done_card("Retired" if retired else "Restored", f"Question `{question}` {outcome}.")
 
 
 def low_card(views: tuple[LowView, ...]) -> Card:
@@ -301,8 +301,8 @@ def restored_card(member: str, day: date) -> Card:
 
 def adjusted_card(member: str, points: int, reason: str) -> Card:
     """Confirms that points were added or deducted. The member is Markdown."""
-    said = f"**{member}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
-    return done_card("Points adjusted", f"{said}. The audit log records this.")
+    sentence = f"**{member}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
+    return done_card("Points adjusted", f"{sentence}. The audit log records this.")
 
 
 def audit_card(views: tuple[AuditView, ...]) -> Card:
@@ -316,10 +316,10 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
 def audit_facts(view: AuditView) -> str:
     """Returns facts such as `member Ada, points 5, reason typo`."""
     facts = {**view.facts, "member": view.facts["member"] or "someone"} if "member" in view.facts else view.facts
-    said = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items() if name != "errors"]
+    parts = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items() if name != "errors"]
     if "errors" in facts:
-        said.append(f"refused: {plural(int(str(facts['errors'])), 'error')}")
-    return ", ".join(said)
+        parts.append(f"refused: {plural(int(str(facts['errors'])), 'error')}")
+    return ", ".join(parts)
 
 
 def _fact(value: AuditFact) -> str:
@@ -362,25 +362,25 @@ def imported_card(view: ImportView) -> Card:
     """Shows the result of an import, or of a dry run: counts, the first few questions, duplicates and all findings."""
     if view.errors:
         head = "Nothing was imported"
-        said = (
+        sentence = (
             f"{plural(view.errors, 'error')} in the document, so nothing was imported. Fix the document and try again."
         )
     elif view.applied:
-        head, said = "Imported", f"{import_counts(view)}."
+        head, sentence = "Imported", f"{import_counts(view)}."
     else:
-        head, said = "Checked, not imported", f"Importing would give: {import_counts(view)}."
+        head, sentence = "Checked, not imported", f"Importing would give: {import_counts(view)}."
     made = (*_made(view), *_for_gpu(view), *(() if view.applied else _reading(view)))
     undo = f"`/quiz-admin bank undo {view.name}` undoes this import."
-    blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
+    blocks: list[Block] = [Text(f"**{escape(view.name)}:** {sentence}"), *made, *_changes(view), *_twins(view)]
     blocks += (Code(view.findings, ""),) if view.findings else ()
     blocks += (Small(undo),) if view.applied and view.changes else ()
-    return Card(head, f"{head}. {said}", tuple(blocks))
+    return Card(head, f"{head}. {sentence}", tuple(blocks))
 
 
 def with_document(card: Card, text: str) -> Card:
     """Adds the document as it was typed, to correct and send again: a form in a chat does not open again."""
-    said = Small("The document as you sent it, to correct and send again:")
-    return replace(card, blocks=(*card.blocks, said, Code(text, "markdown")))
+    note = Small("The document as you sent it, to correct and send again:")
+    return replace(card, blocks=(*card.blocks, note, Code(text, "markdown")))
 
 
 def _reading(view: ImportView) -> tuple[Block, ...]:
@@ -411,8 +411,8 @@ def mostly_unused(view: ImportView) -> str:
     """Says that questions may be missing where most of a document is in none; empty otherwise."""
     if not view.unused_share:
         return ""
-    said = f" This is {percent(view.unused_share)} of the document."
-    return f"{said} If questions are missing, import it with a recipe that says how they are written."
+    sentence = f" This is {percent(view.unused_share)} of the document."
+    return f"{sentence} If questions are missing, import it with a recipe that says how they are written."
 
 
 def _imported(question: ImportedQuestion) -> str:
@@ -447,9 +447,9 @@ def _for_gpu(view: ImportView) -> tuple[Block, ...]:
 
 def undone_card(view: ImportView) -> Card:
     """Confirms that an import was undone."""
-    said = f"The latest import of **{escape(view.name)}** was undone: {import_counts(view)}."
+    sentence = f"The latest import of **{escape(view.name)}** was undone: {import_counts(view)}."
     more = "Past rounds keep their questions. Undo again to restore the import."
-    return Card("Undone", f"Undone: {import_counts(view)}.", (Text(said), *_changes(view), Small(more)))
+    return Card("Undone", f"Undone: {import_counts(view)}.", (Text(sentence), *_changes(view), Small(more)))
 
 
 def log_card(log: BankLog) -> Card:
@@ -550,24 +550,24 @@ def _code_card(made: LinkCode, title: str, name: str, after: str) -> Card:
 def member_linked_card(view: MemberLinked) -> Card:
     """Confirms that two accounts are merged."""
     chats = _chats(view.platforms)
-    said = f"You are one member in {chats} now, **{escape(view.name)}** on the boards."
-    blocks: list[Block] = [Text(said)]
+    sentence = f"You are one member in {chats} now, **{escape(view.name)}** on the boards."
+    blocks: list[Block] = [Text(sentence)]
     if view.points or view.cards:
         blocks.append(Text(f"Moved: {plural(view.points, 'point')} and {plural(view.cards, 'practice card')}."))
     if view.twice:
         blocks.append(Text(f"{plural(view.twice, 'round')} had an answer from both accounts: the better one counts."))
     if view.hidden:
         blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
-    return Card("Linked", in_brief(said, 250), tuple(blocks))
+    return Card("Linked", in_brief(sentence, 250), tuple(blocks))
 
 
 def chat_linked_card(view: ChatLinked, code: str) -> Card:
     """Confirms that two chats are linked, or warns of what linking does and asks for confirmation."""
     chats = _chats(view.platforms)
     if view.done:
-        said = f"Linked: {chats} share one board, its banks and its schedules now."
+        sentence = f"Linked: {chats} share one board, its banks and its schedules now."
         more = "`/quiz-admin schedule share NUMBER` makes a schedule post to another channel too. Each member types "
-        return Card("Linked", said, (Text(said), Text(f"{more}`/quiz link` once to be one member in both.")))
+        return Card("Linked", sentence, (Text(sentence), Text(f"{more}`/quiz link` once to be one member in both.")))
     return Card(
         "Link this chat?",
         f"Linking {chats} brings everything in this chat along.",

@@ -82,8 +82,8 @@ def own_sentence(result: RoundResult) -> str:
         return "It costs you no points. Practicing it now teaches you the same."
     if result.given.options is not None:
         chosen = [option for option in result.key.options if option.id in result.given.options]
-        said = "; ".join(_chosen(option) for option in chosen)
-        return f"You chose {said}" if said else "You chose nothing."
+        options = "; ".join(_chosen(option) for option in chosen)
+        return f"You chose {options}" if options else "You chose nothing."
     if result.given.cleared:
         return CLEARED
     if result.key.question.kind == "code":
@@ -160,9 +160,9 @@ def statistics(item: ItemStatistics, *, moderator: bool) -> tuple[tuple[str, str
 
 
 def _for_moderators(item: ItemStatistics) -> list[tuple[str, str]]:
-    said = "too few answers" if item.discrimination is None else f"{item.discrimination:+.2f} (from -1 to 1)"
+    words = "too few answers" if item.discrimination is None else f"{item.discrimination:+.2f} (from -1 to 1)"
     feedback = liked_words(item) if item.rated else "none yet"
-    return [("Discrimination", said), ("Reports", str(item.reports)), ("Feedback", feedback)]
+    return [("Discrimination", words), ("Reports", str(item.reports)), ("Feedback", feedback)]
 
 
 def source(page: QuestionPage) -> tuple[tuple[str, str], ...]:

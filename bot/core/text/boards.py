@@ -327,16 +327,16 @@ def _round_up(value: float) -> float:
 
 def _about(board: MeasurementBoard) -> tuple[Block, ...]:
     hidden = board.total - len(board.rows)
-    said = [
+    sentences = [
         f"Medians of {plural(board.runs, 'run')} on fresh inputs after the close, with their "
         f"{percent(board.confidence)} confidence intervals. Places are shared where intervals overlap.",
         f"The reference took {_ms(board.time)} and {_mb(board.memory)}.",
     ]
     if hidden > 0:
-        said.append(f"{plural(hidden, 'more answer is', 'more answers are')} not listed.")
+        sentences.append(f"{plural(hidden, 'more answer is', 'more answers are')} not listed.")
     if board.unsteady:
-        said.append(f"{plural(board.unsteady, 'answer')} passed the round but not every run, and left the board.")
-    return (Small(" ".join(said)),)
+        sentences.append(f"{plural(board.unsteady, 'answer')} passed the round but not every run, and left the board.")
+    return (Small(" ".join(sentences)),)
 
 
 def _solution(board: MeasurementBoard) -> tuple[Block, ...]:

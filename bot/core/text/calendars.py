@@ -133,12 +133,14 @@ def clock_changes(found: ScheduleMonth) -> Iterator[str]:
         if not day.clock_minutes:
             continue
         way = "forward" if day.clock_minutes > 0 else "back"
-        said = f"{day_words(day.day)}: clocks go {way} by {minutes_words(abs(day.clock_minutes))} in {found.spec.zone}."
+        sentence = (
+            f"{day_words(day.day)}: clocks go {way} by {minutes_words(abs(day.clock_minutes))} in {found.spec.zone}."
+        )
         if day.moved and day.at:
-            said += f" {found.spec.at:%H:%M} does not exist that day, so it posts at {clock(day, found.spec.zone)}."
+            sentence += f" {found.spec.at:%H:%M} does not exist that day, so it posts at {clock(day, found.spec.zone)}."
         else:
-            said += f" It still posts at {found.spec.at:%H:%M} local time{_utc_before_and_after(found, day)}."
-        yield said
+            sentence += f" It still posts at {found.spec.at:%H:%M} local time{_utc_before_and_after(found, day)}."
+        yield sentence
 
 
 def _utc_before_and_after(found: ScheduleMonth, change: ScheduleDay) -> str:

@@ -158,8 +158,8 @@ def _signal_name(number: int) -> str:
 
 def case_words(case: CaseView) -> str:
     """Explains why a case failed; empty for one that passed. Plain text."""
-    said = difference_words(case.difference) if case.difference else _WITHOUT_RESULT[case.verdict]
-    return f"on the GPU: {said}" if said and case.on_gpu else said
+    words = difference_words(case.difference) if case.difference else _WITHOUT_RESULT[case.verdict]
+    return f"on the GPU: {words}" if words and case.on_gpu else words
 
 
 def difference_words(difference: Difference) -> str:
@@ -262,5 +262,5 @@ def _draws_words(fact: DrawsDiffer) -> str:
             what = f"at or below the {fact.quantile} quantile of all lie"
         case _ as never:
             assert_never(never)
-    said = f"over {fact.draws:,} draws {what} {fact.got}, expected {fact.expected}"
-    return _located(_place(fact.place), f"{said}; chance explains no difference above {fact.chance}")
+    words = f"over {fact.draws:,} draws {what} {fact.got}, expected {fact.expected}"
+    return _located(_place(fact.place), f"{words}; chance explains no difference above {fact.chance}")

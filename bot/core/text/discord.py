@@ -20,20 +20,22 @@ _ALTERNATIVES = {
 
 def server_only_card() -> Card:
     """Answers a command in a direct message."""
-    said = "The quiz runs in a server: type `/quiz` in one of its channels. Here you get your private notices."
-    return Card("Not available here", "The quiz runs in a server: type /quiz in one of its channels.", (Text(said),))
+    sentence = "The quiz runs in a server: type `/quiz` in one of its channels. Here you get your private notices."
+    return Card(
+        "Not available here", "The quiz runs in a server: type /quiz in one of its channels.", (Text(sentence),)
+    )
 
 
 def stranger_card() -> Card:
     """Answers a button in a direct message about a server the member has left."""
-    said = "You are no longer in that server, so nothing was changed."
-    return Card("Not a member", said, (Text(said),))
+    sentence = "You are no longer in that server, so nothing was changed."
+    return Card("Not a member", sentence, (Text(sentence),))
 
 
 def not_admin_card() -> Card:
     """Answers a file that only an admin can send. It is not downloaded."""
-    title, said = refusal_words(AdminsOnly())
-    return refused_card(said, title=title)
+    title, sentence = refusal_words(AdminsOnly())
+    return refused_card(sentence, title=title)
 
 
 def form_card(form: Form, custom_id: str) -> Card:
@@ -77,16 +79,18 @@ def file_not_text_card(name: str) -> Card:
 
 
 def _file_card(name: str, why: str) -> Card:
-    said = f"The file {escape(name)} was not accepted. {why}"
-    return Card("File not accepted", said, (Text(said),))
+    sentence = f"The file {escape(name)} was not accepted. {why}"
+    return Card("File not accepted", sentence, (Text(sentence),))
 
 
 def note_card(name: str) -> Card:
     """Tells a member, in public, that a private reply could not be delivered; it gives nothing away."""
-    said = (
+    sentence = (
         f"{escape(name)}, your private reply could not be delivered: it came too late, and you do not accept direct "
         "messages here. Nothing is lost. Type `/quiz today` to see it."
     )
     return Card(
-        "Reply not delivered", f"{name}, your private reply could not be delivered. Type /quiz today.", (Text(said),)
+        "Reply not delivered",
+        f"{name}, your private reply could not be delivered. Type /quiz today.",
+        (Text(sentence),),
     )

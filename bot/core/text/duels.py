@@ -150,14 +150,18 @@ def _challenge_card(view: DuelView) -> Card:
         Button("Decline", encode(RespondDuel(str(view.duel), "decline"))),
     )
     if view.you == "challenger":
-        said = f"{person_markdown(view.opponent)} can accept until {until}. You get a message then."
+        sentence = f"{person_markdown(view.opponent)} can accept until {until}. You get a message then."
         withdraw = Button("Withdraw", encode(RespondDuel(str(view.duel), "decline")))
-        return Card(f"You challenged {names[1]}", in_brief(said, 200), (Text(said), Small(rules)), (withdraw,))
+        return Card(f"You challenged {names[1]}", in_brief(sentence, 200), (Text(sentence), Small(rules)), (withdraw,))
     if view.you == "opponent":
-        said = f"Accept until {until}, or the challenge expires."
-        return Card(f"{names[0]} challenges you to a duel", in_brief(said, 200), (Text(rules), Text(said)), respond)
-    said = f"Only {person_markdown(view.opponent)} can accept, until {until}."
-    return Card(f"{names[0]} challenges {names[1]} to a duel", in_brief(said, 200), (Text(rules), Small(said)), respond)
+        sentence = f"Accept until {until}, or the challenge expires."
+        return Card(
+            f"{names[0]} challenges you to a duel", in_brief(sentence, 200), (Text(rules), Text(sentence)), respond
+        )
+    sentence = f"Only {person_markdown(view.opponent)} can accept, until {until}."
+    return Card(
+        f"{names[0]} challenges {names[1]} to a duel", in_brief(sentence, 200), (Text(rules), Small(sentence)), respond
+    )
 
 
 def _running_card(view: DuelView, title: str) -> Card:
@@ -165,14 +169,14 @@ def _running_card(view: DuelView, title: str) -> Card:
     until = moment_markdown(view.ends_at, view.zone)
     if not view.next_ref:
         other = person_markdown(_other(view))
-        said = f"You are done. {other} can answer until {until}; then both of you see the result."
-        return Card(title, in_brief(said, 200), (Text(said),), (_LADDER,))
+        sentence = f"You are done. {other} can answer until {until}; then both of you see the result."
+        return Card(title, in_brief(sentence, 200), (Text(sentence),), (_LADDER,))
     left = view.questions - view.answered
-    said = f"{plural(left, 'question')} left to answer until {until}."
+    sentence = f"{plural(left, 'question')} left to answer until {until}."
     clock = f"The time starts when you open a question: you have {_limit(view)} for it. Your first answer counts."
     label = "Next question" if view.answered else "Start"
     button = Button(f"{label} ({view.answered + 1} of {view.questions})", encode(Open(view.next_ref)), "primary")
-    return Card(title, in_brief(said, 200), (Text(said), Small(clock)), (button,))
+    return Card(title, in_brief(sentence, 200), (Text(sentence), Small(clock)), (button,))
 
 
 def _result_card(view: DuelView) -> Card:
@@ -207,9 +211,9 @@ def _answer_line(number: int, answer: DuelAnswer) -> str:
         return f"**{number}.** This question is open now, so its answer comes later."
     state = "Right" if answer.correct else "Wrong" if answer.given else "No answer"
     asked = in_brief(answer.key.question.prompt, 100)
-    said = f"**{number}. {state}:** {escape(asked)} {escape(answer_in_brief(answer.key))}"
+    line = f"**{number}. {state}:** {escape(asked)} {escape(answer_in_brief(answer.key))}"
     given = "" if answer.correct or answer.given is None else escape(_given(answer))
-    return f"{said} You answered: {given}" if given else said
+    return f"{line} You answered: {given}" if given else line
 
 
 def _given(answer: DuelAnswer) -> str:

@@ -45,18 +45,20 @@ def bank_summary(view: BankStatistics) -> str:
     if not view.asked:
         return f"No round closed in the last {days}, so there is nothing to say yet."
     found = sum(len(one.items) + one.more for one in view.lists)
-    said = f"{plural(view.asked, 'question')} asked in the last {days}, {plural(view.answers, 'answer')}. "
-    return said + (f"{plural(found, 'question needs', 'questions need')} a look." if found else "None stands out yet.")
+    sentence = f"{plural(view.asked, 'question')} asked in the last {days}, {plural(view.answers, 'answer')}. "
+    return sentence + (
+        f"{plural(found, 'question needs', 'questions need')} a look." if found else "None stands out yet."
+    )
 
 
 def bank_card(view: BankStatistics) -> Card:
     """Lists the questions that need work, with the cure for each list."""
-    title, said = "How the questions did", bank_summary(view)
+    title, sentence = "How the questions did", bank_summary(view)
     if not view.asked:
-        return Card(title, said, (Text(said), *_never_asked(view)))
+        return Card(title, sentence, (Text(sentence), *_never_asked(view)))
     lists = [block for one in view.lists if one.items for block in _list(one)]
     how = "A few answers say little: a question needs at least ten. `/quiz-admin bank stats ID` shows one question."
-    return Card(title, said, (Text(said), *lists, *_never_asked(view), Small(how)))
+    return Card(title, sentence, (Text(sentence), *lists, *_never_asked(view), Small(how)))
 
 
 def more_words(found: ItemList) -> str:
@@ -99,9 +101,9 @@ def question_card(item: ItemStatistics) -> Card:
     title = f"How {item.question} did" + (" (retired)" if item.retired else "")
     days = plural(item.days, "day")
     if not item.rounds:
-        said = f"No round with {code_words(item.question)} closed in the last {days}."
+        sentence = f"No round with {code_words(item.question)} closed in the last {days}."
         why = "Only rounds with its current version count: a corrected question starts over."
-        return Card(title, f"No round with it closed in the last {days}.", (Text(said), Small(why)))
+        return Card(title, f"No round with it closed in the last {days}.", (Text(sentence), Small(why)))
     times = "once" if item.rounds == 1 else plural(item.rounds, "time")
     asked = f"Asked {times} in the last {days}, {plural(item.answers, 'answer')}"
     first = f"{asked}, from {brief_markdown(item.bank)}." if item.bank else f"{asked}."

@@ -84,15 +84,15 @@ def marking_form(view: MarkingView, wanted: PracticeFilter = NO_FILTER) -> Form:
 def peer_card(found: PeerAnswer | None) -> Card:
     """Shows another member's shared answer with its marks, to confirm or skip."""
     if found is None:
-        said = "No answers to this question are waiting for confirmation."
-        return Card("Nothing to confirm", said, (Text(said),))
-    said = "Another member marked this answer. Do you agree with the marks?"
+        sentence = "No answers to this question are waiting for confirmation."
+        return Card("Nothing to confirm", sentence, (Text(sentence),))
+    sentence = "Another member marked this answer. Do you agree with the marks?"
     return Card(
         title="Confirm an answer",
-        summary=f"{said} {_covered(found.marks)} marked.",
+        summary=f"{sentence} {_covered(found.marks)} marked.",
         blocks=(
             *question_blocks(found.key.question),
-            Text(said),
+            Text(sentence),
             Code(found.text, ""),
             *_model_blocks(found.key, found.marks),
             Small(f"{plural(found.left, 'more answer')} waiting." if found.left else "This is the last one waiting."),
@@ -106,15 +106,17 @@ def peer_card(found: PeerAnswer | None) -> Card:
 
 def confirmed_card(ref: str, answer: str) -> Card:
     """Thanks for a confirmation."""
-    said = "Confirmed. The author gets the points for the marked share."
-    return Card("Confirmed", said, (Text(said),), (Button("Next answer", encode(PeerAnswers(ref, answer)), "primary"),))
+    sentence = "Confirmed. The author gets the points for the marked share."
+    return Card(
+        "Confirmed", sentence, (Text(sentence),), (Button("Next answer", encode(PeerAnswers(ref, answer)), "primary"),)
+    )
 
 
 def waiting_card(view: WaitingAnswers) -> Card:
     """Lists open answers without a credit, with buttons that set it."""
     if not view.answers:
-        said = "No open answers are waiting for a credit."
-        return Card("Open answers", said, (Text(said),))
+        sentence = "No open answers are waiting for a credit."
+        return Card("Open answers", sentence, (Text(sentence),))
     blocks: list[Block] = []
     for each in view.answers:
         blocks += _moderated(each)
@@ -132,11 +134,11 @@ def waiting_card(view: WaitingAnswers) -> Card:
 
 def credited_card(view: AnswerCredit) -> Card:
     """Confirms that a moderator set a credit."""
-    said = (
+    sentence = (
         f"Answer {view.answer} has a credit of {percent(view.credit)}. The author is notified, and the audit log "
         "records this."
     )
-    return Card("Credit set", said, (Text(said),))
+    return Card("Credit set", sentence, (Text(sentence),))
 
 
 def _points(key: AnswerKey) -> tuple[str, ...]:

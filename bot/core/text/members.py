@@ -70,8 +70,8 @@ def me_card(me: Me, history: History | None = None) -> Card:
     blocks: list[Block] = [Table(("What", "How much"), rows)]
     if history is not None and history.days:
         chart = my_page.heatmap(history)
-        said = f"**Your last {plural(len(chart.weeks), 'week')}.** {my_page.weeks_in_brief(history)}"
-        blocks.append(Charted(said, chart))
+        sentence = f"**Your last {plural(len(chart.weeks), 'week')}.** {my_page.weeks_in_brief(history)}"
+        blocks.append(Charted(sentence, chart))
     if me.topics:
         blocks.append(_topics_table(me))
     if me.calibration:
@@ -169,10 +169,10 @@ def topics_card(topics: tuple[TopicCount, ...], known: TopicsKnown = TopicsKnown
 def privacy_card(view: PrivacyView) -> Card:
     """Shows which data is stored about a member, and what they can do with it."""
     if view.forgotten:
-        said = (
+        sentence = (
             "You have been forgotten: what you wrote is deleted, and only numbers without your name stay in the totals."
         )
-        return Card("Forgotten", said, (Text(said),))
+        return Card("Forgotten", sentence, (Text(sentence),))
     kept = joined(
         plural(view.answers, "answer"),
         plural(view.ledger_rows, "entry of points", "entries of points"),
@@ -181,10 +181,10 @@ def privacy_card(view: PrivacyView) -> Card:
     seen = "You are **hidden** from the boards." if view.hidden else "You are **shown** on the boards."
     blocks: tuple[Block, ...] = (Text(f"Stored about you: {kept}, and your display name."), Text(seen))
     if view.export:
-        said = (
+        sentence = (
             "Everything, as JSON:" if view.format == "json" else "As CSV for a spreadsheet; the JSON has all details:"
         )
-        blocks = (*blocks, Small(said), Code(view.export, view.format))
+        blocks = (*blocks, Small(sentence), Code(view.export, view.format))
     turn = ("Show me on the boards", "show") if view.hidden else ("Hide me from the boards", "hide")
     buttons = (
         Button(turn[0], encode(Privacy(turn[1]))),
@@ -197,7 +197,7 @@ def privacy_card(view: PrivacyView) -> Card:
 
 def forget_card() -> Card:
     """Asks for confirmation, because forgetting cannot be undone."""
-    said = (
+    sentence = (
         "This cannot be undone. You lose your points, streak and cards. What you wrote is deleted, and only numbers "
         "without your name stay in the totals. Messages that are in a channel already stay there."
     )
@@ -205,7 +205,7 @@ def forget_card() -> Card:
         Button("Delete my data", encode(Privacy("erase")), "danger"),
         Button("Cancel", encode(Privacy("see"))),
     )
-    return Card("Delete your data?", said, (Text(said),), buttons)
+    return Card("Delete your data?", sentence, (Text(sentence),), buttons)
 
 
 # Rules, help, snippets and errors.
@@ -259,13 +259,13 @@ def _speed_sentence(rules: Rules) -> str:
 
 
 def _confidence_sentence(rules: Rules) -> str:
-    said = [
+    parts = [
         f"“{CONFIDENCE_WORDS[word]}” brings {right:+} if you are right and {wrong:+} if you are wrong"
         for word, (right, wrong) in rules.confidence.items()
         if right or wrong
     ]
     return (
-        f"Where a schedule asks how sure you are, {and_list(said)}. A guess, or saying nothing, changes nothing. "
+        f"Where a schedule asks how sure you are, {and_list(parts)}. A guess, or saying nothing, changes nothing. "
         "Honesty pays best: be sure only if you would be right four times in five."
     )
 
@@ -354,8 +354,8 @@ def no_card_left_card(wanted: PracticeFilter) -> Card:
 
 def reported_card(report: ReportView) -> Card:
     """Confirms a report."""
-    said = f"Thank you. Report {report.id} on question `{report.question}` is with the moderators."
-    return Card("Reported", in_brief(said, 150), (Text(said),))
+    sentence = f"Thank you. Report {report.id} on question `{report.question}` is with the moderators."
+    return Card("Reported", in_brief(sentence, 150), (Text(sentence),))
 
 
 def import_form(
@@ -391,21 +391,21 @@ def import_form(
 
 def refused_card(message: str, ref: str = "", title: str = "Not possible") -> Card:
     """Explains a refusal; with `ref` it links back to the question. `message` is Markdown that the bot made."""
-    said = sentence(message)
+    text = sentence(message)
     back = (Button("Back to the question", encode(Open(ref))),) if ref else ()
-    return Card(title, in_brief(said, 300), (Text(said),), back)
+    return Card(title, in_brief(text, 300), (Text(text),), back)
 
 
 def unavailable_card() -> Card:
     """Says that the service is unavailable."""
-    said = "The quiz is not responding right now. This is our fault, and nothing is lost. Please try again."
-    return Card("Please try again", said, (Text(said),))
+    sentence = "The quiz is not responding right now. This is our fault, and nothing is lost. Please try again."
+    return Card("Please try again", sentence, (Text(sentence),))
 
 
 def fault_card() -> Card:
     """Says that an internal error occurred."""
-    said = "Something went wrong. This is our fault, and it has been logged. Please try again."
-    return Card("Something went wrong", said, (Text(said),))
+    sentence = "Something went wrong. This is our fault, and it has been logged. Please try again."
+    return Card("Something went wrong", sentence, (Text(sentence),))
 
 
 _KINDS = (
@@ -427,8 +427,8 @@ def notifications_card(view: NotificationView) -> Card:
         where = "On the web your result is shown without a message. Only you see reminders, in the quiz channel."
     blocks: list[Block] = [Text("\n".join(lines)), Small(where)]
     if view.refused:
-        said = f"The latest message was refused: {stopped(escape(view.refused))} Nobody else is notified."
-        blocks.insert(1, Text(f"**Not delivered.** {said}"))
+        sentence = f"The latest message was refused: {stopped(escape(view.refused))} Nobody else is notified."
+        blocks.insert(1, Text(f"**Not delivered.** {sentence}"))
     buttons = tuple(
         Button(
             f"{name}: turn {'off' if on[kind] else 'on'}", encode(SetNotification(kind, "off" if on[kind] else "on"))
@@ -442,12 +442,12 @@ def notifications_card(view: NotificationView) -> Card:
 def reminder_card(note: ReminderNote) -> Card:
     """Reminds a member of a round that closes soon."""
     until = until_markdown(note.closes_at, note.zone, None)
-    said = f"Your streak of {plural(note.streak, 'round')} ends if you do not answer by {until}."
+    sentence = f"Your streak of {plural(note.streak, 'round')} ends if you do not answer by {until}."
     return Card(
         title="Your streak is at risk",
-        summary=in_brief(said, 200),
+        summary=in_brief(sentence, 200),
         blocks=(
-            Text(f"{said} The question: {escape(in_brief(note.question.prompt, 200))}"),
+            Text(f"{sentence} The question: {escape(in_brief(note.question.prompt, 200))}"),
             Small(about(note.question)),
             Small("You asked for reminders. Turn them off with `/quiz notify reminders off`."),
         ),

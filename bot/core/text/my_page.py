@@ -78,10 +78,10 @@ def _cell(since: date, day: date, found: DayAnswers | None) -> Cell:
     if found is None:
         return Cell(week, weekday, "blank", f"{day_words(day)}: no question")
     if found.asked == 1:
-        said = {"missed": "missed", "answered": "answered", "part": "partly right", "right": "right"}[_level(found)]
+        words = {"missed": "missed", "answered": "answered", "part": "partly right", "right": "right"}[_level(found)]
     else:
-        said = f"{found.answered} of {found.asked} answered"
-    return Cell(week, weekday, _level(found), f"{day_words(day)}: {said}")
+        words = f"{found.answered} of {found.asked} answered"
+    return Cell(week, weekday, _level(found), f"{day_words(day)}: {words}")
 
 
 def _level(found: DayAnswers) -> Level:

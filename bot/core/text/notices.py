@@ -312,8 +312,8 @@ def _blocks(digest: WeekDigest) -> tuple[Block, ...]:
     if digest.reports:
         waits = "waits" if digest.reports == 1 else "wait"
         lines.append(f"**{plural(digest.reports, 'report')}** {waits}: `/quiz-admin review list`.")
-    said = "\n\n".join(lines)
-    return (Charted(said, _chart(digest)) if digest.answers else Text(said),)
+    text = "\n\n".join(lines)
+    return (Charted(text, _chart(digest)) if digest.answers else Text(text),)
 
 
 def _chart(digest: WeekDigest) -> DigestChart:

@@ -249,21 +249,25 @@ def handed_in_card(card: Card, ask: AskForm) -> Card:
 def no_place_for_code_card(others: int) -> Card:
     """Says that no open question asks for code."""
     if others:
-        said = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows them."
+        sentence = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows them."
     else:
-        said = "No code question is open here, so nothing was submitted."
+        sentence = "No code question is open here, so nothing was submitted."
     more = "Send it where the question was posted, or try it with **Run a snippet**."
     buttons = (Button("Today", encode(ShowToday())), Button("Run a snippet", encode(Snippet())))
-    return Card("Not submitted", in_brief(f"{said} {more}", 250), (Text(said), Text(more)), buttons)
+    return Card("Not submitted", in_brief(f"{sentence} {more}", 250), (Text(sentence), Text(more)), buttons)
 
 
 def too_many_files_card(names: tuple[str, ...]) -> Card:
     """Asks for a single file."""
-    said = f"{len(names)} files came: {', '.join(escape(name) for name in names)}. Send the one that is your answer."
-    return Card("Which file?", in_brief(said, 250), (Text(said),))
+    sentence = (
+        f"{len(names)} files came: {', '.join(escape(name) for name in names)}. Send the one that is your answer."
+    )
+    return Card("Which file?", in_brief(sentence, 250), (Text(sentence),))
 
 
 def too_many_programs_card(count: int) -> Card:
     """Asks for a single program."""
-    said = f"Your message has {count} blocks of code. Send the one that is your answer, whole, in a message of its own."
-    return Card("Which block?", said, (Text(said),))
+    sentence = (
+        f"Your message has {count} blocks of code. Send the one that is your answer, whole, in a message of its own."
+    )
+    return Card("Which block?", sentence, (Text(sentence),))

@@ -143,8 +143,8 @@ def filter_words(wanted: PracticeFilter) -> str:
 
 def nothing_left(wanted: PracticeFilter, session: PracticeSession) -> str:
     """Says that there is no card, and what to do. Markdown."""
-    if said := filter_words(wanted):
-        return f"No more questions for {said}. Practice everything, or choose something else below."
+    if words := filter_words(wanted):
+        return f"No more questions for {words}. Practice everything, or choose something else below."
     if session.practiced:
         return "You have seen every question, and no card is due. Cards come back over the next few days."
     return "You have seen every question, and no card is due today. Come back tomorrow, or look through the archive."

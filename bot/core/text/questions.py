@@ -184,8 +184,8 @@ def example_note(question: QuestionView) -> tuple[Block, ...]:
     """Says that every member has a variant of their own, where what the channel sees is an example."""
     if question.variant != "example":
         return ()
-    said = "**This is an example.** Everyone gets their own variant: **Answer** shows you yours."
-    return (Text(said),)
+    sentence = "**This is an example.** Everyone gets their own variant: **Answer** shows you yours."
+    return (Text(sentence),)
 
 
 def lettered(question: QuestionView) -> tuple[tuple[str, str, str], ...]:
@@ -328,10 +328,10 @@ def confidence_buttons(receipt: AnswerResult) -> tuple[Button, ...]:
     options = receipt.given.options or ()
     if not receipt.asks_confidence or len(options) != 1:
         return ()
-    said = receipt.given.confidence
+    chosen = receipt.given.confidence
     found = ((word, label, Confide(receipt.ref, word, options[0])) for word, label in CONFIDENCE_WORDS.items())
     return tuple(
-        Button(f"{label} (your choice)" if word == said else label, encode(action), pressed=word == said)
+        Button(f"{label} (your choice)" if word == chosen else label, encode(action), pressed=word == chosen)
         for word, label, action in found
         if fits(action)
     )
@@ -353,13 +353,13 @@ def recorded_card(
     if question_ref(receipt.ref).kind == "sprint":
         change = "Until the time is up you can change it; then the later time counts."
     follow = _follow_sentence(receipt) if judging else ""
-    said = "" if judging else " ".join(filter(None, (_given_sentence(receipt, ask), _confidence_sentence(receipt))))
+    given = "" if judging else " ".join(filter(None, (_given_sentence(receipt, ask), _confidence_sentence(receipt))))
     buttons: tuple[Button, ...] = ()
     if closes:
         buttons = (Button("Change my answer", encode(Open(receipt.ref))),)
     elif question_ref(receipt.ref).kind == "practice":
         buttons = (Button("Next card", encode(wanted.next)),)
-    blocks: tuple[Block, ...] = tuple(Text(text) for text in (said, follow, change) if text)
+    blocks: tuple[Block, ...] = tuple(Text(text) for text in (given, follow, change) if text)
     if ask is not None:
         # This card replaces the question, so show it again.
         blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
@@ -367,7 +367,7 @@ def recorded_card(
             sure = confidence_buttons(receipt)
             blocks = (*blocks, Text(_HOW_SURE)) if sure else blocks
             buttons = (*option_buttons(ask), *sure)
-    return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
+    return Card(head, joined_summary(head, given, follow, change), (*blocks, *_typed(receipt)), buttons)
 
 
 def _follow_sentence(receipt: AnswerResult) -> str:
@@ -395,8 +395,8 @@ def _given_sentence(receipt: AnswerResult, ask: AskForm | None) -> str:
 
 
 def _confidence_sentence(receipt: AnswerResult) -> str:
-    said = receipt.given.confidence
-    return f"How sure you are: “{CONFIDENCE_WORDS[said]}”." if said else ""
+    chosen = receipt.given.confidence
+    return f"How sure you are: “{CONFIDENCE_WORDS[chosen]}”." if chosen else ""
 
 
 def _typed(receipt: AnswerResult) -> tuple[Block, ...]:

@@ -69,8 +69,8 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
         if brief and not (option.right or option.id in chosen):
             continue
         mine = " (your choice)" if option.id in chosen else ""
-        said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
-        blocks.append(Text(_with_reason(said, option.reason) if option.reason else said, authored=True))
+        text = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
+        blocks.append(Text(_with_reason(text, option.reason) if option.reason else text, authored=True))
     if not key.options and key.answer:
         blocks.append(Text("**The document's answer:**" if key.quoted else "**The answer:**"))
         as_code = key.question.kind in ("value", "output", "code")
@@ -85,16 +85,16 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
     return tuple(blocks)
 
 
-def _with_reason(said: str, reason: str) -> str:
+def _with_reason(text: str, reason: str) -> str:
     """Puts the reason right below its option. After a blank line, it would look as if it belonged to the next one.
 
     A program, list or table needs a blank line before it.
     """
-    together = f"{said}  \n{reason}"
-    option, below, blocks = parse(said).blocks, parse(reason).blocks, parse(together).blocks
+    together = f"{text}  \n{reason}"
+    option, below, blocks = parse(text).blocks, parse(reason).blocks, parse(together).blocks
     joint = (*option[-1:], *below[:1], *blocks[len(option) - 1 : len(option)])
     fits = len(blocks) == len(option) + len(below) - 1 and all(isinstance(one, Paragraph) for one in joint)
-    return together if fits else f"{said}\n\n{reason}"
+    return together if fits else f"{text}\n\n{reason}"
 
 
 def right_first(key: AnswerKey) -> list[OptionKey]:
@@ -119,10 +119,10 @@ def answer_in_brief(key: AnswerKey) -> str:
     if key.question.kind == "code":
         return "The answer is a program: see the explanation."
     right = [in_brief(option.text) for option in key.options if option.right]
-    said = " and ".join(right) or in_brief(key.answer)
+    answer = " and ".join(right) or in_brief(key.answer)
     example = " to the example" if key.question.variant == "example" else ""
     head = "The document says" if key.quoted else f"The answer{example}"
-    return f"{head}: {stopped(said)}" if said else "The round is closed."
+    return f"{head}: {stopped(answer)}" if answer else "The round is closed."
 
 
 def after_buttons(
@@ -277,9 +277,9 @@ def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
     if verdict.message:
         # A traceback marks its column, so keep the alignment.
         lines = "\n" in verdict.message
-        told = Text(f"On the GPU: {escape(verdict.message)}" if verdict.on_gpu else escape(verdict.message))
+        message = Text(f"On the GPU: {escape(verdict.message)}" if verdict.on_gpu else escape(verdict.message))
         blocks += (Small("On the GPU:"),) if lines and verdict.on_gpu else ()
-        blocks.append(Code(verdict.message, "") if lines else told)
+        blocks.append(Code(verdict.message, "") if lines else message)
     blocks += _failing(verdict.cases)
     if verdict.cases:
         blocks.append(_case_table(verdict.cases))
@@ -309,8 +309,8 @@ def _failing_example(case: CaseView) -> tuple[Block, ...]:
     shown = (("Call", case.shown), ("Expected", case.expected), ("Got", case.got))
     blocks = [block for label, text in shown if text for block in (Small(f"{label}:"), Code(text))]
     # A comparison says where large values differ; of small ones it says what the blocks say.
-    said = "" if _is_shown(case) else case_words(case)
-    message = (Text(escape(said)),) if said else ()
+    words = "" if _is_shown(case) else case_words(case)
+    message = (Text(escape(words)),) if words else ()
     return (Text(f"Case {case.number} {_case_words(case)}:"), *blocks, *message)
 
 
@@ -412,17 +412,17 @@ def _late_result(receipt: AnswerResult, late: bool) -> str:
 
 def reopen_card(form: Form) -> Card:
     """Offers a form by a button."""
-    said = "This form took too long to open. Press the button to open it."
-    return Card(form.title, said, (Text(said),), (Button("Open", form.action, "primary"),))
+    sentence = "This form took too long to open. Press the button to open it."
+    return Card(form.title, sentence, (Text(sentence),), (Button("Open", form.action, "primary"),))
 
 
 def file_too_long_card(name: str, most: int) -> Card:
     """Rejects a file that is too large."""
-    said = f"The file `{escape(name)}` is longer than {most // 1000} kB, the limit. Send a shorter file."
-    return Card("File too long", in_brief(said), (Text(said),))
+    sentence = f"The file `{escape(name)}` is longer than {most // 1000} kB, the limit. Send a shorter file."
+    return Card("File too long", in_brief(sentence), (Text(sentence),))
 
 
 def file_unread_card(name: str, why: str) -> Card:
     """Rejects a file that could not be downloaded. `why` explains the reason."""
-    said = f"The file `{escape(name)}` could not be read. {why}"
-    return Card("File not readable", in_brief(said), (Text(said),))
+    sentence = f"The file `{escape(name)}` could not be read. {why}"
+    return Card("File not readable", in_brief(sentence), (Text(sentence),))

@@ -67,12 +67,12 @@ def reveal_card(post: RevealPost) -> Card:
 
 def outcome_card(post: OutcomePost) -> Card:
     """Returns the result of a round in brief, for the channel."""
-    said = answer_in_brief(post.key)
+    answer = answer_in_brief(post.key)
     first = f" First with the right answer: **{person_markdown(post.first)}**." if post.first else ""
     return Card(
         title=f"Closed: {round_name(post)}",
-        summary=f"{said} {_right_of(post)}",
-        blocks=(Text(f"**{escape(said)}**"), Text(f"{_right_of(post)}{first}"), *_next(post)),
+        summary=f"{answer} {_right_of(post)}",
+        blocks=(Text(f"**{escape(answer)}**"), Text(f"{_right_of(post)}{first}"), *_next(post)),
         buttons=(_result_button(post.ref), _practice_button()),
     )
 
@@ -80,8 +80,8 @@ def outcome_card(post: OutcomePost) -> Card:
 def _example_note(key: AnswerKey) -> tuple[Block, ...]:
     if key.question.variant != "example":
         return ()
-    said = "Everyone had their own variant. This explains the example in the channel; **My result** explains yours."
-    return (Text(said), *question_blocks(key.question))
+    sentence = "Everyone had their own variant. This explains the example in the channel; **My result** explains yours."
+    return (Text(sentence), *question_blocks(key.question))
 
 
 def update_card(update: PostUpdate) -> Card:
@@ -89,14 +89,14 @@ def update_card(update: PostUpdate) -> Card:
     post = update.post
     if update.right is None:
         return question_card(post, update.answers)
-    said = f"Closed: {_right_of(update)}"
+    sentence = f"Closed: {_right_of(update)}"
     own = "Everyone had their own variant; this was an example. " if post.question.variant else ""
     return Card(
         title=post_title(post),
-        summary=f"{in_brief(post.question.prompt, 120)} {said}",
+        summary=f"{in_brief(post.question.prompt, 120)} {sentence}",
         blocks=(
             *posted_blocks(post.question),
-            Small(f"**{said}** {own}The explanation is in the replies."),
+            Small(f"**{sentence}** {own}The explanation is in the replies."),
             Small(about(post.question)),
         ),
         buttons=(_result_button(post.ref), _practice_button()),
@@ -142,19 +142,19 @@ def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
         else ""
     )
     first = f" First with the right answer: **{person_markdown(post.first)}**." if post.first else ""
-    said = Text(f"**How it went:** {_right_of(post, partly)}{first}")
+    line = Text(f"**How it went:** {_right_of(post, partly)}{first}")
     rows = _distribution(post)
-    return (said, *((Bars(rows, "Answers"),) if rows else ()), *_how_to_mark(post.key))
+    return (line, *((Bars(rows, "Answers"),) if rows else ()), *_how_to_mark(post.key))
 
 
 def _how_to_mark(key: AnswerKey) -> tuple[Block, ...]:
     if key.question.kind != "open":
         return ()
-    said = (
+    sentence = (
         "Every answer earned points for taking part. **My result** shows yours beside this one, to mark; others who "
         "answered, or a moderator, confirm the marks for the rest of the points."
     )
-    return (Small(said),)
+    return (Small(sentence),)
 
 
 def _distribution(post: RevealPost) -> tuple[Bar, ...]:
@@ -292,12 +292,12 @@ def share_line(result: RoundResult) -> str:
 
 
 def _absent_card(result: RoundResult) -> Card:
-    said = "You did not answer this one. It costs you no points, and practicing it now teaches you the same."
+    sentence = "You did not answer this one. It costs you no points, and practicing it now teaches you the same."
     return Card(
         title=f"You did not answer: {round_name(result)}",
         summary=f"You did not answer this one. {answer_in_brief(result.key)}",
         blocks=(
-            Text(said),
+            Text(sentence),
             Text("**The question was:**"),
             *question_blocks(result.key.question),
             *answer_blocks(result.key),

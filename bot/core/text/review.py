@@ -43,11 +43,11 @@ def outcome_notice(fact: ReportSettled) -> Card:
     """Tells a member how their report was settled."""
     question = code_words(fact.question)
     if fact.state == "fixed":
-        title, said = "Your report was right", f"A moderator fixed question {question}. Thank you for reporting it."
+        title, sentence = "Your report was right", f"A moderator fixed question {question}. Thank you for reporting it."
     else:
-        title, said = "Your report was reviewed", f"A moderator looked at question {question} and left it as it is."
+        title, sentence = "Your report was reviewed", f"A moderator looked at question {question} and left it as it is."
     answer = (Text("The moderator says:"), Code(fact.reason, "")) if fact.reason else ()
-    return Card(title, said, (Text(said), *answer))
+    return Card(title, sentence, (Text(sentence), *answer))
 
 
 def reports_card(views: tuple[ReportView, ...]) -> Card:
@@ -101,22 +101,22 @@ def settle_form(report: int, state: str) -> Form:
 
 def settled_card(view: SettledReport) -> Card:
     """Confirms that a report is settled."""
-    said = "the question was fixed" if view.state == "fixed" else "dismissed, because the question is right"
-    text = f"Report {view.id} is settled: {said}. The author is notified."
+    outcome = "the question was fixed" if view.state == "fixed" else "dismissed, because the question is right"
+    text = f"Report {view.id} is settled: {outcome}. The author is notified."
     return Card("Settled", text, (Text(text),))
 
 
 def review_here_card(where: Where) -> Card:
     """Confirms that moderators are notified in this channel."""
     name = code_words(where.name or where.channel)
-    said = f"New reports are shown in {name} from now on. Everyone there can read them; only admins see the key."
-    return Card("Set", in_brief(said, 250), (Text(said),))
+    sentence = f"New reports are shown in {name} from now on. Everyone there can read them; only admins see the key."
+    return Card("Set", in_brief(sentence, 250), (Text(sentence),))
 
 
 def review_me_card() -> Card:
     """Confirms that the admin is notified privately."""
-    said = "New reports are sent to you privately from now on. `/quiz-admin review here` changes that."
-    return Card("Set", in_brief(said, 250), (Text(said),))
+    sentence = "New reports are sent to you privately from now on. `/quiz-admin review here` changes that."
+    return Card("Set", in_brief(sentence, 250), (Text(sentence),))
 
 
 def _heading(view: ReportView) -> str:

@@ -68,12 +68,12 @@ def announcement_card(post: SprintAnnouncement) -> Card:
     length = f"{plural(post.total, 'question')}{about_topic}, {post.seconds} seconds each"
     how = "Press **Answer** below a question and answer privately. The faster you are right, the more points you get."
     if post.starts_at is None:
-        said = f"{length}. The first one comes in {post.starts_in_s} seconds."
-        return Card("Sprint", in_brief(said, 200), (Text(f"**{said}**"), Text(how)))
-    said = f"{length}. It starts {moment_markdown(post.starts_at, post.zone)}."
+        sentence = f"{length}. The first one comes in {post.starts_in_s} seconds."
+        return Card("Sprint", in_brief(sentence, 200), (Text(f"**{sentence}**"), Text(how)))
+    sentence = f"{length}. It starts {moment_markdown(post.starts_at, post.zone)}."
     fate = _FATES[post.fate]
     more = Text(f"**{fate}**") if fate else Text(how)
-    return Card("Sprint planned", f"{in_brief(said, 160)} {fate}".strip(), (Text(f"**{said}**"), more))
+    return Card("Sprint planned", f"{in_brief(sentence, 160)} {fate}".strip(), (Text(f"**{sentence}**"), more))
 
 
 def sprint_question_card(post: SprintQuestionPost) -> Card:
@@ -143,28 +143,32 @@ def podium_card(post: SprintPodium) -> Card:
 def started_card(view: SprintView) -> Card:
     """Confirms to an admin that a sprint starts."""
     topic = f" on {escape(view.topic)}" if view.topic else ""
-    said = f"{plural(view.total, 'question')}{topic}, {view.seconds} seconds each. It is announced in the channel now."
-    return Card("Sprint started", in_brief(said), (Text(said), Text("`/quiz-admin sprint stop` ends it early.")))
+    sentence = (
+        f"{plural(view.total, 'question')}{topic}, {view.seconds} seconds each. It is announced in the channel now."
+    )
+    return Card(
+        "Sprint started", in_brief(sentence), (Text(sentence), Text("`/quiz-admin sprint stop` ends it early."))
+    )
 
 
 def planned_card(view: SprintView) -> Card:
     """Confirms to an admin that a sprint is planned."""
-    said = f"{planned_words(view)} It is announced in the channel now."
+    sentence = f"{planned_words(view)} It is announced in the channel now."
     cancel = "`/quiz-admin sprint cancel` cancels it, `/quiz-admin sprint list` shows all."
-    return Card("Sprint planned", in_brief(said, 200), (Text(said), Text(cancel)))
+    return Card("Sprint planned", in_brief(sentence, 200), (Text(sentence), Text(cancel)))
 
 
 def cancelled_card(view: SprintView) -> Card:
     """Confirms to an admin that a planned sprint is canceled."""
-    said = f"{planned_words(view)} It is canceled, and its message says so."
-    return Card("Sprint canceled", in_brief(said, 200), (Text(said),))
+    sentence = f"{planned_words(view)} It is canceled, and its message says so."
+    return Card("Sprint canceled", in_brief(sentence, 200), (Text(sentence),))
 
 
 def list_card(planned: tuple[SprintView, ...]) -> Card:
     """Lists the planned sprints."""
     if not planned:
-        said = "No sprint is planned. `/quiz-admin sprint start at:18:00` plans one."
-        return Card("Planned sprints", in_brief(said, 200), (Text(said),))
+        sentence = "No sprint is planned. `/quiz-admin sprint start at:18:00` plans one."
+        return Card("Planned sprints", in_brief(sentence, 200), (Text(sentence),))
     lines = [f"- {escape(one.channel)}: {planned_words(one)}" for one in planned]
     return Card("Planned sprints", f"{plural(len(planned), 'sprint')} planned.", (Text("\n".join(lines)),))
 
@@ -178,8 +182,8 @@ def planned_words(view: SprintView) -> str:
 
 def stopped_card(view: SprintView) -> Card:
     """Confirms to an admin that a sprint ends early."""
-    said = f"{view.asked} of {plural(view.total, 'question')} were asked. The podium follows in the channel."
-    return Card("Sprint stopped", said, (Text(said),))
+    sentence = f"{view.asked} of {plural(view.total, 'question')} were asked. The podium follows in the channel."
+    return Card("Sprint stopped", sentence, (Text(sentence),))
 
 
 # Words of the sprint's page
@@ -256,8 +260,8 @@ def _right_of(right: int, answers: int) -> str:
 def _example_note(post: SprintReveal) -> tuple[Block, ...]:
     if not post.family:
         return ()
-    said = "Everyone had their own variant. This explains the example; **Explain mine** explains yours."
-    return (Text(said), *question_blocks(post.key.question))
+    sentence = "Everyone had their own variant. This explains the example; **Explain mine** explains yours."
+    return (Text(sentence), *question_blocks(post.key.question))
 
 
 def _distribution(post: SprintReveal) -> tuple[Block, ...]:

@@ -71,12 +71,12 @@ def suggest_form(draft: str) -> Form:
 def receipt_card(receipt: SuggestionReceipt) -> Card:
     """Confirms that a question was submitted, or says what to fix."""
     if receipt.problem:
-        said = f"{PROBLEMS[receipt.problem]} Your text is kept: the button opens it again."
-        blocks = (Text(said), *_findings(receipt.findings))
+        sentence = f"{PROBLEMS[receipt.problem]} Your text is kept: the button opens it again."
+        blocks = (Text(sentence), *_findings(receipt.findings))
         edit = Button("Edit", encode(Suggest()), "primary")
-        return Card("Not submitted yet", in_brief(said, 250), blocks, (edit,))
-    said = submitted(receipt.id)
-    return Card("Suggested", said, (Text(said), *_findings(receipt.findings)))
+        return Card("Not submitted yet", in_brief(sentence, 250), blocks, (edit,))
+    sentence = submitted(receipt.id)
+    return Card("Suggested", sentence, (Text(sentence), *_findings(receipt.findings)))
 
 
 def submitted(suggestion: int) -> str:
@@ -98,20 +98,20 @@ def decision_words(view: SuggestionView) -> str:
 
 def suggested_notice(fact: QuestionSuggested) -> Card:
     """Tells moderators of a new suggestion. The question comes with the button: a moderator may want to answer it."""
-    said = f"Suggestion {fact.suggestion} is waiting for a moderator."
+    sentence = f"Suggestion {fact.suggestion} is waiting for a moderator."
     how = f"The button shows moderators the question and its key; so does {_command(fact.suggestion)}."
     button = _review_button(fact.suggestion, "Review", primary=True)
-    return Card("A question was suggested", said, (Text(said), Small(how)), (button,))
+    return Card("A question was suggested", sentence, (Text(sentence), Small(how)), (button,))
 
 
 def decided_notice(fact: SuggestionDecided) -> Card:
     """Tells a member what was decided about their suggestion."""
     if fact.state == "accepted":
-        said = f"Suggestion {fact.suggestion} is in the bank now as {code_words(fact.question)}. Thank you!"
-        return Card("Your question was accepted", said, (Text(f"{said} Its reveal will name you."),))
-    said = f"A moderator declined suggestion {fact.suggestion}."
+        sentence = f"Suggestion {fact.suggestion} is in the bank now as {code_words(fact.question)}. Thank you!"
+        return Card("Your question was accepted", sentence, (Text(f"{sentence} Its reveal will name you."),))
+    sentence = f"A moderator declined suggestion {fact.suggestion}."
     reason = (Text("The moderator says:"), Code(fact.reason, "")) if fact.reason else ()
-    return Card("Your question was declined", said, (Text(said), *reason))
+    return Card("Your question was declined", sentence, (Text(sentence), *reason))
 
 
 def waiting_card(views: tuple[SuggestionView, ...]) -> Card:
@@ -130,8 +130,8 @@ def own_card(views: tuple[SuggestionView, ...]) -> Card:
     """Lists a member's own suggestions, the latest first, with what was decided."""
     again = Button(SUGGEST, encode(Suggest()))
     if not views:
-        said = "You have suggested nothing yet."
-        return Card("Your suggestions", said, (Text(said),), (again,))
+        sentence = "You have suggested nothing yet."
+        return Card("Your suggestions", sentence, (Text(sentence),), (again,))
     blocks: list[Block] = []
     for view in reversed(views[-MOST_LISTED:]):
         start = escape(in_brief(view.text, 120)) if view.text else ""
@@ -202,12 +202,12 @@ def decline_form(suggestion: int) -> Form:
 def decided_card(view: DecidedSuggestion) -> Card:
     """Confirms a decision."""
     if view.state == "accepted":
-        said = (
+        sentence = (
             f"Suggestion {view.id} is in the bank `suggestions` as {code_words(view.question)}. The author is notified."
         )
-        return Card("Accepted", said, (Text(said),))
-    said = f"Suggestion {view.id} is declined. The author is notified, with your reason."
-    return Card("Declined", said, (Text(said),))
+        return Card("Accepted", sentence, (Text(sentence),))
+    sentence = f"Suggestion {view.id} is declined. The author is notified, with your reason."
+    return Card("Declined", sentence, (Text(sentence),))
 
 
 def _text_field(text: str) -> TextField:

@@ -82,9 +82,9 @@ def joined_card(view: TournamentView, now: datetime) -> Card:
     card = tournament_card(view, now)
     if view.state == "joining":
         return Card("You are in", in_brief(_NO_TEAM_YET, 200), card.blocks, card.buttons)
-    said = f"You take part in {_own_team(view)}. Your answers count from tomorrow."
+    sentence = f"You take part in {_own_team(view)}. Your answers count from tomorrow."
     further = (block for block in card.blocks[1:] if block not in _own(view))
-    return Card("You are in", in_brief(said, 200), (Text(said), *further), card.buttons)
+    return Card("You are in", in_brief(sentence, 200), (Text(sentence), *further), card.buttons)
 
 
 def left_card(view: TournamentView) -> Card:
@@ -98,14 +98,14 @@ def left_card(view: TournamentView) -> Card:
 
 def planned_card(view: TournamentView) -> Card:
     """Confirms to an admin that a tournament is planned."""
-    said = (
+    sentence = (
         f"**{escape(view.title)}** is announced in the channel, and members can join until {day_words(view.first_day)}."
     )
-    blocks: list[Block] = [Text(said), Text(rules_words(view))]
+    blocks: list[Block] = [Text(sentence), Text(rules_words(view))]
     if view.teams_by == "captains":
         blocks.append(Text("Name the captains with `/quiz-admin tournament captain @member`. They pick their teams."))
     blocks.append(Text("`/quiz-admin tournament cancel` cancels it."))
-    return Card("Tournament planned", in_brief(said, 200), tuple(blocks), (_SHOW,))
+    return Card("Tournament planned", in_brief(sentence, 200), tuple(blocks), (_SHOW,))
 
 
 def cancelled_card(view: TournamentView) -> Card:
@@ -207,17 +207,17 @@ def answered_words(team: TournamentTeam) -> str:
 
 def _announcement_card(view: TournamentView) -> Card:
     starts = moment_markdown(view.starts_at, view.zone)
-    said = f"A tournament of {plural(view.days, 'day')} starts {starts}."
+    sentence = f"A tournament of {plural(view.days, 'day')} starts {starts}."
     late = "" if view.late else " Nobody can join later."
     text = f"Press **Join** to take part, and answer the daily question as always.{late}"
-    blocks = (Text(f"**{said}**"), Text(text), Text(teams_words(view)), Small(rules_words(view)))
-    return Card(f"Tournament: {view.title}", in_brief(said, 200), blocks, _buttons(view))
+    blocks = (Text(f"**{sentence}**"), Text(text), Text(teams_words(view)), Small(rules_words(view)))
+    return Card(f"Tournament: {view.title}", in_brief(sentence, 200), blocks, _buttons(view))
 
 
 def _started_card(view: TournamentView) -> Card:
-    said = f"The tournament starts with {plural(len(view.teams), 'team')} and {plural(view.joined, 'member')}."
-    blocks = (Text(f"**{said}**"), *_members(view), *_stages(view), Small(rules_words(view)))
-    return Card(f"Tournament: {view.title}", said, blocks, _buttons(view))
+    sentence = f"The tournament starts with {plural(len(view.teams), 'team')} and {plural(view.joined, 'member')}."
+    blocks = (Text(f"**{sentence}**"), *_members(view), *_stages(view), Small(rules_words(view)))
+    return Card(f"Tournament: {view.title}", sentence, blocks, _buttons(view))
 
 
 def _day_card(view: TournamentView, post: TournamentPost) -> Card:
@@ -234,7 +234,7 @@ def _day_card(view: TournamentView, post: TournamentPost) -> Card:
 
 
 def _podium_card(view: TournamentView, post: TournamentPost) -> Card:
-    said = state_words(view)
+    sentence = state_words(view)
     lines = [
         f"{MEDALS[team.rank]} **{escape(team_name(team))}**: {_score(view, team)}"
         for team in view.teams
@@ -244,21 +244,21 @@ def _podium_card(view: TournamentView, post: TournamentPost) -> Card:
         PodiumPlace(team.rank, team_name(team), _short_score(view, team)) for team in view.teams if team.rank in MEDALS
     )
     podium = (Charted("\n\n".join(lines), PodiumChart(places)),) if lines else ()
-    blocks: list[Block] = [Text(f"**{said}**"), *podium]
+    blocks: list[Block] = [Text(f"**{sentence}**"), *podium]
     if post.corrected:
         days = and_list([day_words(one) for one in post.corrected])
         blocks.append(Text(f"Points of {days} were corrected, and the table with them."))
     if view.results and view.results[-1].rounds:
         blocks.append(Text(f"Last day, {escape(day_line(view, view.results[-1]))}"))
     blocks += _members(view)
-    return Card(f"Tournament: {view.title}, the podium", in_brief(said, 200), tuple(blocks), (_SHOW,))
+    return Card(f"Tournament: {view.title}, the podium", in_brief(sentence, 200), tuple(blocks), (_SHOW,))
 
 
 def _cancelled_card(view: TournamentView) -> Card:
     few = view.joined < 2 or len([team for team in view.teams if team.members]) < 2
     why = " Too few members joined for two teams." if few else ""
-    said = f"The tournament **{escape(view.title)}** is canceled.{why}"
-    return Card("Tournament canceled", in_brief(said, 200), (Text(said),))
+    sentence = f"The tournament **{escape(view.title)}** is canceled.{why}"
+    return Card("Tournament canceled", in_brief(sentence, 200), (Text(sentence),))
 
 
 def _buttons(view: TournamentView) -> tuple[Button, ...]:
