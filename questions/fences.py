@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
+_FENCE = re.compile(r"[ \t]*(?P<mark>```+(?=[^`]*$)|~~~+)")
+"""What opens or closes a fence; a program in its line, such as ```` ```x``` ````, has further marks behind it."""
 
 
 def fence_in(line: str) -> re.Match[str] | None:

@@ -25,7 +25,7 @@ from questions.patterns.options.marks import (
     numbers_offer,
 )
 from questions.patterns.options.search import options_in
-from questions.patterns.parts import Parts, split_parts, with_tasks_answered
+from questions.patterns.parts import Parts, are_graded, split_parts, with_tasks_answered
 from questions.patterns.programs import asks_about_program, gives_data, without_program
 from questions.patterns.quoted_answers import with_quoted_answers
 from questions.patterns.starts.start import Start
@@ -266,12 +266,13 @@ def _form_of(document: Document, candidate: Candidate, read: list[Parts]) -> _Fo
     prompts = [one.prompt for one in read]
     work = (headings and labeled and _is_work(document, starts)) or _is_checked_work(document, starts)
     exam = labeled and is_exam([(start.stem.text, *_shown(one)) for start, one in zip(starts, read, strict=True)])
+    exam = exam or (labeled and are_graded(starts, read))
     return _Form(
         offering=_mostly_offers(starts),
         labeled=headings and candidate.reason == "answered" and any(start.answer for start in starts),
         mostly_labeled=headings and _mostly_labeled(starts),
         direct=headings and _are_answered_directly(starts, read),
-        unanswered=exam or candidate.reason == "keyed" or work,
+        unanswered=exam or candidate.reason == "keyed" or work or _are_stated_below(read),
         exam=exam,
         bulleted=bullets_offer(bullets)
         or lists_tell_to_choose(bullets, prompts)
@@ -385,6 +386,20 @@ def _is_work(document: Document, starts: tuple[Start, ...]) -> bool:
 def _only_names_a_task(start: Start) -> bool:
     """Returns whether a heading is nothing but a word for a task and its number: `Exercise A2`."""
     return not start.stem.text and start.block is not None and is_task(start.block.text)
+
+
+_STATEMENT = re.compile(
+    r"(?m)^[ ]{0,3}(?:\*\*|__)(?:problem|task|exercise|challenge)(?:[ ](?:statement|description))?:?(?:\*\*|__):?[ ]*$",
+    re.IGNORECASE,
+)
+"""A line that announces a task in the text below a title."""
+
+
+def _are_stated_below(read: Sequence[Parts]) -> bool:
+    """Returns whether nearly all texts below titles state a task, `**Problem Statement**`, and nothing marks an
+    answer."""
+    stated = sum(_STATEMENT.search(parts.answer) is not None for parts in read)
+    return len(read) >= _FEWEST_TASKS and stated * 10 >= len(read) * 9 and not any(parts.labeled for parts in read)
 
 
 _HELP = re.compile(

@@ -68,8 +68,16 @@ _EACH = re.compile(
 )
 
 
+_EACH_ASKED = re.compile(
+    r"\w for each (?:one )?of (?:the following|these)(?! (?:statement|question|sentence))(?: \w+){1,4}\?", re.IGNORECASE
+)
+"""A question about each of what is below it."""
+
+
 def concerns_each(prompt: str, options: Sequence[Option]) -> bool:
     """Returns whether a text sets a task for each of the lettered lines below it, `for each of the matrices`, so that
     they are its parts; a key makes them options."""
-    keyed = any(option.right for option in options)
-    return not keyed and not ends_asking(prompt) and _EACH.search(prompt) is not None
+    if any(option.right for option in options):
+        return False
+    told = not ends_asking(prompt) and _EACH.search(prompt) is not None
+    return told or _EACH_ASKED.search(prompt) is not None

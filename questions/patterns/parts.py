@@ -25,6 +25,8 @@ from questions.wording.part_titles import POINTS
 from questions.wording.stems import asks_to_choose, ends_asking, reads_as_question, unbold
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from questions.blocks import Block
     from questions.document import Document
     from questions.model import Level
@@ -164,8 +166,20 @@ def _is_section_title(document: Document, start: Start, last: int, *, bare: bool
 
 
 _BOLD_TITLE = re.compile(r"(?P<mark>\*\*|__)[^*_\n]{1,60}(?:[:：](?P=mark)|(?P=mark)[:：])[ ]*")
-_POINTS = re.compile(rf"[*_(\[]{{0,4}}{POINTS}[.*_)\]]{{0,4}}", re.IGNORECASE)
+_POINTS = re.compile(rf"[*_(\[]{{0,4}}{POINTS}[.*_)\]]{{0,4}}(?:[ ]\(\?\))?", re.IGNORECASE)
 """A paragraph that only says how many points a question earns."""
+
+
+def are_graded(starts: Sequence[Start], read: Sequence[Parts]) -> bool:
+    """Returns whether questions whose headings are only numbers are an exam without answers: most begin with a line
+    that says how many points they earn, and nothing marks an answer."""
+    bare = [start for start in starts if start.kind == "heading" and not start.stem.text and start.body]
+    graded = sum(_POINTS.fullmatch(start.body[0].text) is not None for start in bare)
+    unmarked = not any(parts.labeled for parts in read)
+    return len(starts) >= _FEWEST_GRADED and unmarked and graded * 3 >= len(starts) * 2
+
+
+_FEWEST_GRADED = 3
 _END_TAG = re.compile(r"[ ]*</(?:a|span|b|strong|font|center)>[ ]*", re.IGNORECASE)
 _OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,200}>[ \t\n]{0,8})+$")
 """HTML at the end of a prompt that only opens what is around the answer."""

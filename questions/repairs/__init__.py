@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import front_matter_end
 from questions.repairs.admonitions import with_question_blocks
-from questions.repairs.folds import with_folds, with_question_folds
+from questions.repairs.folds import with_answers_in_items, with_folds, with_question_folds
 from questions.repairs.keys import with_bare_keys, with_key_headings, with_key_lines, with_marks_behind, with_plain_keys
 from questions.repairs.labels import (
     with_answer_labels,
@@ -62,6 +62,7 @@ _REPAIRS = (
     with_unquoted_lines,
     with_question_blocks,
     with_question_folds,
+    with_answers_in_items,
     with_own_numbers,
     with_plain_numbers,
     with_marks_behind,

@@ -182,6 +182,34 @@ def _rewrite(lines: list[str], fold: _Fold) -> None:
         lines[fold.last] += "</details>"
 
 
+# Gives blocks of MkDocs that answer a list item, `??? success "Solution"` below `1. What is a view?`, a label.
+
+_IN_ITEM = re.compile(r"(?P<lead>[ ]{2,24})(?:\?{3}\+?|!!!)[ ]+(?P<name>[\w-]+)(?P<rest>.{0,300})")
+
+
+def with_answers_in_items(source: Source) -> Source:
+    """Returns the document with a label for each indented block whose title, or else name, is a word for an answer; what
+    is in it is indented as the label is. Lines keep their numbers."""
+    if not any(line.lstrip(" ").startswith(("??? ", "???+ ", "!!! ")) for line in source.lines):
+        return source
+    changed: dict[int, str] = {}
+    done = -1
+    for at, line in lines_outside_programs(source.lines):
+        found = _IN_ITEM.fullmatch(line.rstrip()) if at > done and line.lstrip()[:3] in ("???", "!!!") else None
+        if found is None or not is_answer_summary(_summary(found["name"], found["rest"])):
+            continue
+        inside = found["lead"] + " " * _INDENT
+        end = next((n for n in range(at + 1, len(source.lines)) if _is_outside(source.lines[n], inside)), None)
+        done = (len(source.lines) if end is None else end) - 1
+        changed[at] = f"{found['lead']}**Answer:**"
+        changed |= {n: source.lines[n].removeprefix(" " * _INDENT) for n in range(at + 1, done + 1)}
+    return source.with_lines(changed)
+
+
+def _is_outside(line: str, inside: str) -> bool:
+    return bool(line.strip()) and not line.startswith(inside)
+
+
 # Gives folds that only hide a question, `<summary>Question 1</summary>`, the form of headings.
 
 _OPENED = re.compile(r"[ ]{0,3}<details(?:[ ][^<>]{0,100})?>[ ]*(?P<rest>.*)", re.IGNORECASE)

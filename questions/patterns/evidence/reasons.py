@@ -16,7 +16,7 @@ from questions.patterns.evidence.labels import judge_labeled
 from questions.patterns.evidence.runs import FEWEST, SHORTEST, is_count, is_headed, is_told, without_recurring
 from questions.patterns.starts.paragraphs import made_of, up_to_gaps
 from questions.wording.imperatives import asks_or_demands
-from questions.wording.labels import announces_only_questions, names_only_questions
+from questions.wording.labels import announces_only_questions, names_exercises, names_only_questions
 from questions.wording.stems import asks_for_questions, ends_asking, is_advertisement, reads_as_question
 
 if TYPE_CHECKING:
@@ -206,11 +206,21 @@ def _is_section_of_questions(document: Document, kind: Kind, run: list[Start]) -
     heading = run[0].headings[-1] if run[0].headings else None
     if kind != "item" or heading is None or len(run) < FEWEST["item"] or not announces_only_questions(heading):
         return False
+    if names_exercises(heading.text) and _are_steps(run):
+        return False
     at = bisect_left(document.sections, heading.first, key=lambda section: section.heading.first)
     last = document.sections[at].last
     filled = [n for n in range(heading.last + 1, last + 1) if document.source.line(n).strip()]
     within = {n for start in run for n in range(start.first, start.end + 1)}
     return all(start.number for start in run) and sum(n in within for n in filled) * 10 >= len(filled) * 9
+
+
+def _are_steps(run: list[Start]) -> bool:
+    """Returns whether items are the steps of a tutorial: most have text below them that no label makes an answer, and
+    begin with a sentence that neither asks nor sets a task."""
+    shown = sum(bool(start.text) and start.answer is None for start in run)
+    told = sum(asks_or_demands(_SENTENCE.split(start.stem.text.partition("\n")[0])[0]) for start in run)
+    return shown * 2 > len(run) > told * 2
 
 
 def _counts_below_questions(run: list[Start]) -> bool:

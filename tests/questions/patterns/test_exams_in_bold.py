@@ -54,3 +54,33 @@ def test_small_letters_alone_below_options_are_keys(keys: tuple[str, ...], right
 def test_few_letters_and_those_of_no_option_are_no_keys(keys: str) -> None:
     questions = read("\n".join(asked(n, gap="\n\n", key=f"{key}\n") for n, key in enumerate(keys, 1)))
     assert not any(one.answered for one in questions)
+
+
+TASKS = (
+    "Consider this grammar.\n\n```\ns ::= a | b\n```\n\n(a) Define its syntax.\n\n(b) Write a type for it.",
+    "What types are found for each of the following expressions?\n\nNote:\n\nAssume the best.\n\n(a)\n`f x`\n\n(b)\n`g x`",
+    "Consider the following block.\n\n```\nx := 3;\n```\n\n(a) Show the stack.\n\n(b) What is the last value?",
+)
+
+
+def test_below_points_all_text_asks_where_nothing_is_answered() -> None:
+    text = "# Final\n\n" + "".join(
+        f"## Question {at}\n\n1{at} points (?)\n\n{task}\n\n" for at, task in enumerate(TASKS, 1)
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, one.answered, one.options) for one in questions] == [(task, False, ()) for task in TASKS]
+
+
+def test_below_points_text_answers_where_labels_mark_other_answers() -> None:
+    text = "".join(f"## Question {at}\n\n2 points\n\nWhat is a view?\n\n**Answer:** A tensor.\n\n" for at in range(3))
+    assert all(one.answer == "A tensor." for one in read_bank(text, name="a.md").bank.questions)
+
+
+def test_a_statement_of_a_problem_below_a_title_is_no_answer() -> None:
+    text = "# Interview coding problems\n\n" + "".join(
+        f"### {at}. Reverse kind {at}\n\n**Problem Statement**\nGiven a list, return it in reverse.\n\n**Example**\n`12` `21`\n\n"
+        for at in range(1, 6)
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [one.answer for one in questions] == [None] * 5
+    assert questions[0].prompt.startswith("Reverse kind 1\n\n**Problem Statement**")

@@ -247,3 +247,19 @@ def test_headings_may_name_the_question_that_they_answer() -> None:
         for n in (1, 2)
     )
     assert [one.answer for one in read(text).bank.questions] == [f"```\n{n}\n```" for n in (1, 2)]
+
+
+def test_the_steps_of_a_tutorial_are_no_exercises() -> None:
+    steps = ["Start by calling the loader:", "Next, the model is put together.", "Now the loop runs:", "Try the whole:"]
+    text = "# Loops\n\n## Exercises\n\n" + "\n".join(
+        f"{at}. {step}\n\n    ```bash\n    python run.py {at}\n    ```\n" for at, step in enumerate(steps, 1)
+    )
+    assert read_bank(text, name="a.md").bank.questions == ()
+
+
+def test_tasks_with_programs_to_complete_are_exercises() -> None:
+    tasks = ["Write the loader.", "Implement the model.", "Complete the loop.", "Explain what it prints."]
+    text = "# Loops\n\n## Exercises\n\n" + "\n".join(
+        f"{at}. {task}\n\n    ```python\n    run({at})\n    ```\n" for at, task in enumerate(tasks, 1)
+    )
+    assert len(read_bank(text, name="a.md").bank.questions) == 4
