@@ -188,8 +188,8 @@ _IN_ITEM = re.compile(r"(?P<lead>[ ]{2,24})(?:\?{3}\+?|!!!)[ ]+(?P<name>[\w-]+)(
 
 
 def with_answers_in_items(source: Source) -> Source:
-    """Returns the document with a label for each indented block whose title, or else name, is a word for an answer; what
-    is in it is indented as the label is. Lines keep their numbers."""
+    """Returns the document with a label for each indented block whose title, or else name, is a word for an answer, and
+    its text indented as the label is. Lines keep their numbers."""
     if not any(line.lstrip(" ").startswith(("??? ", "???+ ", "!!! ")) for line in source.lines):
         return source
     changed: dict[int, str] = {}

@@ -14,7 +14,8 @@ _WORDS = (
     # English
     "write|implement|find|determine|solve|draw|sketch|construct|create|build|design|modify|complete|fill in|correct"
     "|translate|convert|simplify|evaluate|verify|plot|program|develop|state|list|name|give|define|compute|calculate"
-    "|prove|show|derive|explain|describe|discuss|compare|choose|select|classify|analy[sz]e|consider|suppose|assume|contrast|highlight"
+    "|prove|show|derive|explain|describe|discuss|compare|choose|select|classify|analy[sz]e|consider|suppose|assume"
+    "|contrast|highlight|walk me through|tell (?:me|us)"
     # German
     "|schreib(?:e|en)|implementier(?:e|en)|programmier(?:e|en)|bestimme[n]?|berechne[n]?|zeige[n]?|beweise[n]?"
     "|begründe[n]?|skizzier(?:e|en)|zeichne[n]?|gib|geben|löse[n]?|finde[n]?|ergänze[n]?|nenne[n]?|entwickle"

@@ -64,7 +64,7 @@ _SHORT = rf"a|{_WHOLE_WORDS}"
 """Words before an answer, recognized without emphasis."""
 _MARKED_ANSWER = (
     rf"{_SHORT}|(?:(?:sample|model|short|expected|suggested|example|good|ideal|detailed)[ ]+)answer"
-    r"|(?:sample|expected)[ ]answers"
+    r"|(?:sample|expected)[ ]answers|answer[ ](?:guide|outline|sketch)"
     r"|(?:réponses?|respuestas?|respostas?|rispost[ae])[ ](?:attendues?|esperadas?|attes[ae]|types?|modelos?|modello)"
     r"|(?:erwartete|mögliche)[ ]antwort(?:en)?|oczekiwana[ ]odpowiedź|ожидаемый[ ]ответ|beklenen[ ]cevap"
     r"|discussion|solution|response|soluci[oó]n|solução|solutions?|lösung(?:en)?|soluzion[ei]|oplossing"

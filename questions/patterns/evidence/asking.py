@@ -75,7 +75,7 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
         return Verdict(tuple(bare))
     answered = [start for start in bare if start.asks and is_answered_by_text(document, start, among=bare)]
     if _all_ask(bare, answered):
-        return Verdict(tuple(answered))
+        return Verdict(_with_others(bare, answered))
     if told and (unanswered := _asking_without_answers(document, bare)):
         return Verdict(unanswered)
     asks = [start for start in bare if _asks_itself(document, start)]
@@ -84,8 +84,17 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
     asking = sum(ends_asking(start.stem.text) for start in bare)
     if len(asks) >= FEWEST["heading"] and asking * 3 >= len(bare) * 2:
         # Among headings that ask, one such as `Name two examples!` asks too.
-        return Verdict(tuple(answered))
+        return Verdict(_with_others(bare, answered))
     return Verdict(tuple(asks))
+
+
+def _with_others(headings: list[Start], asking: list[Start]) -> tuple[Start, ...]:
+    """Returns the headings that ask; where they are many and nearly all, with those in which only one sentence asks or
+    sets a task: `Your model fails on weekends. Walk me through it.`"""
+    if len(asking) < _FEWEST_TOPICS or len(asking) * 5 < len(headings) * 4:
+        return tuple(asking)
+    known = set(asking)
+    return tuple(one for one in headings if one in known or asks_or_demands(one.stem.text))
 
 
 _FEWEST_TOPICS = 10
@@ -203,6 +212,8 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     if headed and not run[0].depth and document.layout.headed_items >= FEWEST["item"]:
         # Items without a heading are lists within the answers, at a smaller indentation.
         return Verdict(tuple(with_rest(document, run, _with_next(run, headed))))
+    if bullets := _counted_bullets(document, run):
+        return Verdict(tuple(bullets))
     run = _without_remarks(run)
     items = [start for start in run if not is_only_link(start)]
     asking = {start for start in items if start.asks or is_headed(start)}
@@ -229,6 +240,21 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     return split_run(run, read - told_apart)
 
 
+def _counted_bullets(document: Document, run: list[Start]) -> list[Start]:
+    """Returns the bullets that begin with a number, `* 7. What is a view?`, each with the bullets below it, if they
+    count and most of them ask, and bullets without a number answer some."""
+    counted = [start for start in run if is_count(start.stem.number)]
+    if run[0].depth or len(counted) < _FEWEST_BULLETS or not len(counted) < len(run) <= len(counted) * 3:
+        return []
+    steps = sum(int(two.number) == int(one.number) + 1 for one, two in pairwise(counted))
+    asking = sum(start.asks for start in counted)
+    told = any(start.asks and ends_asking(start.stem.text) for start in run if start not in counted)
+    if told or run[0] is not counted[0] or steps * 10 < (len(counted) - 1) * 9 or asking * 3 < len(counted) * 2:
+        return []
+    return list(with_rest(document, run, counted))
+
+
+_FEWEST_BULLETS = 5
 _SECTION = 2
 """Fewest items without answers under a heading such as `Review questions`, each with a question mark."""
 

@@ -24,6 +24,8 @@ def judge_labeled(document: Document, kind: Kind, run: list[Start], known: tuple
     if kind == "label":
         # `Question: ...` explains a form.
         shows = [one for one in run if one.label and not _is_form(document, one)]
+        if len(shows) == 1 and _names_a_letter(document, shows[0]):
+            shows = []
         problems = {one.first for one in shows if _states_a_problem(document, one)}
         if len(problems) * 2 > len(shows):
             # Below a heading with several problems and what solves them.
@@ -38,7 +40,26 @@ def judge_labeled(document: Document, kind: Kind, run: list[Start], known: tuple
         run = [start for start in run if not _has_parts(start)]
     labeled = [start for start in run if start.stem.labeled and (kind != "line" or start.bold)]
     labeled = [start for start in labeled if kind != "item" or not _leads_to_heading(start)]
+    if kind == "item" and len(labeled) == 1 < len(run) and _says_what_a_letter_is(labeled[0]):
+        labeled = []
     return Verdict(tuple(start for start in labeled if kind != "line" or start.text or start.asks))
+
+
+def _names_a_letter(document: Document, start: Start) -> bool:
+    """Returns whether the only label is the letter of a formula, `Q: the reference`: nothing asks or answers."""
+    label = start.label
+    if label is None or label.word != "q" or label.number or start.answer is not None or start.offers:
+        return False
+    text = text_after(document.source, label, start.end).partition("\n")[0]
+    return bool(text.strip()) and "?" not in text and not (asks_or_demands(text) or sets_task(text))
+
+
+_LEGEND = re.compile(r"[^:?]{1,60}[,;][ ][*`]{0,3}[A-Z][*`]{0,3}:[ ]")
+"""What letters are: `queries, K: keys, V: values`, behind the first."""
+
+
+def _says_what_a_letter_is(start: Start) -> bool:
+    return not (start.number or start.text or start.asks) and _LEGEND.match(start.stem.text) is not None
 
 
 _TO_HEADING = re.compile(r"[\s\d.)]{0,9}\[[^\[\]]{1,400}\]\(#[^()\s]{0,300}\)\s*")

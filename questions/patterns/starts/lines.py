@@ -260,6 +260,9 @@ def _line(block: Block) -> _AskingLine | None:
     stem = question_line(found["bold"])
     lines = found["bold"].count("\n") + 1
     same = without_break(rest.partition("\n")[0].rstrip())
+    if not rest.strip() and (alone := _NUMBER_ALONE.fullmatch(found["bold"].strip())):
+        # What asks is below `**3.**`.
+        return _AskingLine(QuestionLine(alone["number"], ""), bold=True)
     if not same.strip(" .:：") and not (stem.number and _PICTURES.fullmatch(rest)):
         return _AskingLine(stem, bold=True, count=lines)
     if _PICTURES.fullmatch(rest):
@@ -282,6 +285,7 @@ def _line(block: Block) -> _AskingLine | None:
     return _AskingLine(asked, title="" if labeled else title, bold=True, count=block.text.count("\n") + 1)
 
 
+_NUMBER_ALONE = re.compile(r"(?P<number>\d{1,3})[.)]")
 _PICTURES = re.compile(r"[ ]*\\?\s*(?:!\[[^\[\]]{0,200}\]\([^()\s]{1,500}\)\s*){1,5}")
 _DASH = re.compile(r"^[–—-]{1,2}[ ]+")
 """What separates a question in bold from an answer in its line."""

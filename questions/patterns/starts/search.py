@@ -34,7 +34,7 @@ from questions.wording.stems import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from questions.document import Document, Section, Stretch
     from questions.wording.labels import Label
@@ -70,6 +70,11 @@ def find_starts(document: Document, *, again: bool = False) -> dict[Kind, list[S
 # Labels such as `**Q:**`; a heading right above a label that stands alone is its title
 
 
+def _is_card(labels: Sequence[Label]) -> bool:
+    """Returns whether two labels are `Q:` and an answer, which are no parts of a question with a number."""
+    return [one.role for one in labels] == ["question", "answer"] and labels[0].word == "q"
+
+
 def _labels(document: Document) -> Iterator[Start]:
     everything = [one for labels in document.layout.labels.values() for one in labels if one.role == "question"]
     numbered = {label.word for label in everything if label.number}
@@ -79,7 +84,8 @@ def _labels(document: Document) -> Iterator[Start]:
         places = [
             index
             for index, label in enumerate(asked)
-            if label.role == "question" and (not numbered or label.number or label.word in numbered)
+            if label.role == "question"
+            and (not numbered or label.number or label.word in numbered or _is_card(asked[index : index + 2]))
         ]
         alone = section is not None and len(places) == 1
         for place, following in zip(places, [*places[1:], len(asked)], strict=False):

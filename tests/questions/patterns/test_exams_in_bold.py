@@ -58,7 +58,7 @@ def test_few_letters_and_those_of_no_option_are_no_keys(keys: str) -> None:
 
 TASKS = (
     "Consider this grammar.\n\n```\ns ::= a | b\n```\n\n(a) Define its syntax.\n\n(b) Write a type for it.",
-    "What types are found for each of the following expressions?\n\nNote:\n\nAssume the best.\n\n(a)\n`f x`\n\n(b)\n`g x`",
+    "What types are found for each of the following expressions?\n\nNote:\n\nAssume it.\n\n(a)\n`f x`\n\n(b)\n`g x`",
     "Consider the following block.\n\n```\nx := 3;\n```\n\n(a) Show the stack.\n\n(b) What is the last value?",
 )
 
@@ -78,7 +78,7 @@ def test_below_points_text_answers_where_labels_mark_other_answers() -> None:
 
 def test_a_statement_of_a_problem_below_a_title_is_no_answer() -> None:
     text = "# Interview coding problems\n\n" + "".join(
-        f"### {at}. Reverse kind {at}\n\n**Problem Statement**\nGiven a list, return it in reverse.\n\n**Example**\n`12` `21`\n\n"
+        f"### {at}. Reverse kind {at}\n\n**Problem Statement**\nGiven a list, reverse it.\n\n**Example**\n`12` `21`\n\n"
         for at in range(1, 6)
     )
     questions = read_bank(text, name="a.md").bank.questions

@@ -99,3 +99,39 @@ def test_text_that_sets_no_task_between_questions_answers_them() -> None:
     text = "\n\n".join(line for asked in ASKED for line in (asked, "It is a tensor that shares memory."))
     questions = read_bank(text, name="a.txt").bank.questions
     assert {one.answer for one in questions} == {"It is a tensor that shares memory."}
+
+
+def test_a_bold_number_alone_begins_a_question_among_others() -> None:
+    text = "".join(f"**{at}.** What is a leaf of kind {at}?\n\nA tensor.\n\n" for at in range(1, 5))
+    text += "**5.**\n\n* i. What is a root?\n\nThe last one.\n\n* ii. Why so?\n\nIt is.\n\n"
+    text += "**6.** What is a hook?\n\nA call.\n"
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [one.number for one in questions] == ["1", "2", "3", "4", "5", "6"]
+    assert "What is a root?" in questions[4].prompt
+    assert questions[3].answer == "A tensor."
+
+
+def test_among_many_headings_that_ask_one_with_a_task_is_a_question() -> None:
+    titles = [f"Why does model {at} fail?" for at in range(12)]
+    titles[4:4] = ["Your model fails on weekends. Walk me through your search.", "Define an agent without big words."]
+    text = "".join(f"# {title}\n\nIt is told here.\n\n" for title in titles) + "# More to read\n\nA book.\n"
+    assert [one.prompt for one in read_bank(text, name="a.md").bank.questions] == titles
+
+
+def test_bullets_without_a_number_answer_those_with_one() -> None:
+    asked = [f"* {at}.What is a hook of kind {at}?\n* It is called at step {at}.\n" for at in range(1, 7)]
+    asked[2] = "* 3.What is a view?\n  A tensor.\n"
+    questions = read_bank("## Interview questions\n" + "\n".join(asked), name="a.md").bank.questions
+    assert [one.number for one in questions] == ["1", "2", "3", "4", "5", "6"]
+    assert [one.answer for one in questions[:3]] == [
+        "* It is called at step 1.",
+        "* It is called at step 2.",
+        "A tensor.",
+    ]
+
+
+def test_an_answer_guide_answers_the_question_above() -> None:
+    text = "# Run it as another user\n\nWhat changes are needed?\n\n## Answer guide\n\n- Name a user.\n"
+    (question,) = read_bank(text, name="a.md").bank.questions
+    assert question.prompt.endswith("What changes are needed?")
+    assert (question.answer or "").startswith("- Name a user.")
