@@ -36,13 +36,15 @@ _DPI = 100
 _SHADE = 12
 """Difference of two neighboring shades, of 255: the eye does not see it in an edge one pixel wide."""
 # matplotlib ships the first family; the others cover scripts it lacks, if they are installed. The image of the bot has
-# WenQuanYi Micro Hei and Symbola.
+# WenQuanYi Micro Hei, Loma, Lohit and Symbola.
 _FAMILIES = (
     *("DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK TC", "Noto Sans CJK KR"),
     *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR", "Source Han Sans", "Source Han Sans SC"),
     *("Droid Sans Fallback", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "IPAexGothic", "VL Gothic"),
     *("TakaoGothic", "NanumGothic", "UnDotum", "AR PL UMing CN", "Noto Sans Devanagari", "Noto Sans Bengali"),
-    *("Noto Sans Tamil", "Noto Sans Thai", "Lohit Devanagari", "Loma", "FreeSans", "Noto Emoji", "Symbola", "Unifont"),
+    *("Noto Sans Tamil", "Noto Sans Thai", "Lohit Devanagari", "Lohit Bengali", "Lohit Tamil", "Lohit Telugu"),
+    *("Lohit Kannada", "Lohit Malayalam", "Lohit Gujarati", "Lohit Gurmukhi", "Lohit Odia", "Loma", "FreeSans"),
+    *("Noto Emoji", "Symbola", "Unifont"),
 )
 _MARKS = 3
 _MISSING = "\N{WHITE SQUARE}"

@@ -45,8 +45,10 @@ def test_the_web_chat_is_reached_from_outside(whole: Whole) -> None:
 
 
 def test_names_in_any_of_the_usual_scripts_can_be_drawn(whole: Whole) -> None:
-    shown = "import bot.pictures.canvas as c; print(ascii(c.drawable('\u7530\uae40\u3042\U0001f680')))"
-    assert whole.compose("exec", "-T", "web", "python", "-c", shown).strip() == ascii("\u7530\uae40\u3042\U0001f680")
+    """Chinese, Korean, Japanese, an emoji, Thai, and nine scripts of India."""
+    letters = "\u7530\uae40\u3042\U0001f680\u0e01\u0915\u0995\u0a15\u0a95\u0b15\u0b95\u0c15\u0c95\u0d15"
+    shown = f"import bot.pictures.canvas as c; print(ascii(c.drawable({letters!r})))"
+    assert whole.compose("exec", "-T", "web", "python", "-c", shown).strip() == ascii(letters)
 
 
 @pytest.mark.parametrize("service", ["keys", "migrate", *LASTING])
