@@ -132,10 +132,11 @@ async def question_edit(
     question: NameBody,
     text: Annotated[str, Body(embed=True, max_length=LONGEST_EDIT)],
     apply: FlagBody,
+    seen: Annotated[str, Body(embed=True, max_length=64)] = "",
 ) -> EditView:
     # Outside any transaction, as documents are read.
     checked = await while_connected(request, editing.check(text, DOCUMENTS))
-    work = partial(editing.edit, question=question, checked=checked, now=change.now, apply=apply)
+    work = partial(editing.edit, question=question, checked=checked, now=change.now, apply=apply, seen=seen)
     if not apply:
         async with looking(change.call, change.who) as (session, caller):
             return await work(session, caller)

@@ -22,7 +22,16 @@ from service.store import answers, banks
 from service.store import imports as import_rows
 from service.store.members import Caller
 from service.store.tables import BankRow, QuestionRow
-from service.wire import PACKED, EditRefused, EditView, ImportView, QuestionSource, RegradeView, SuggestionProblem
+from service.wire import (
+    PACKED,
+    EditRefused,
+    EditView,
+    ImportView,
+    QuestionSource,
+    RegradeView,
+    SuggestionProblem,
+    digest_of,
+)
 
 if TYPE_CHECKING:
     from questions.reader import Reading
@@ -82,25 +91,41 @@ async def view_source(session: AsyncSession, caller: Caller, question: str) -> Q
     """Returns a question of the workspace's own banks as Markdown. Refused for a shared one."""
     target = await _find(session, caller, question)
     current = (await import_rows.load_questions(session, [target.row.id]))[target.row.id]
+    text = await _source_text(target, current)
+    return QuestionSource(question=target.row.key, bank=target.bank.title or target.bank.name, text=text)
+
+
+async def _source_text(target: _Target, current: Question) -> str:
     alone = dataclasses.replace(current, id=target.row.key)
     await load_module("questions.export")
     from questions.export import export_bank
 
     text = export_bank(Bank(target.bank.name, "", (alone,)), "markdown").decode()
     # What precedes the question is about its bank, which an edit does not change.
-    text = _FRONT_MATTER.sub("", text)
-    return QuestionSource(question=target.row.key, bank=target.bank.title or target.bank.name, text=text)
+    return _FRONT_MATTER.sub("", text)
 
 
 async def edit(
-    session: AsyncSession, caller: Caller, question: str, checked: CheckedText, now: datetime, *, apply: bool
+    session: AsyncSession,
+    caller: Caller,
+    question: str,
+    checked: CheckedText,
+    now: datetime,
+    *,
+    apply: bool,
+    seen: str = "",
 ) -> EditView:
-    """Replaces a question by the text that was checked. Its answers in closed rounds are judged again.
+    """Replaces a question by the text that was checked. Its answers in closed rounds are judged again. Refused if its
+    text is not any more the one that the moderator has `seen` (its digest): what another one changed would be lost.
 
     Without `apply`, does the same in a part of the transaction that is undone: the counts are those of a real edit.
     """
+    # Of two edits at once, the second one sees what the first one changed.
+    await import_rows.lock_imports(session)
     target = await _find(session, caller, question)
     current = (await import_rows.load_questions(session, [target.row.id]))[target.row.id]
+    if seen and digest_of(await _source_text(target, current)) != seen:
+        raise Refused(EditRefused(question=target.row.key, why="changed"))
     checked = _waive(checked, current)
     if checked.problem or checked.question is None or checked.reading is None:
         if apply:

@@ -31,9 +31,11 @@ class ReviewCalls(CallSender):
         """Returns a question of the workspace's own banks as Markdown. Refused for a shared one."""
 
     @call("admin/question/edit")
-    async def question_edit(self, who: Who, event_id: str, question: str, text: str, apply: bool) -> EditView:
+    async def question_edit(
+        self, who: Who, event_id: str, question: str, text: str, apply: bool, seen: str = ""
+    ) -> EditView:
         """Replaces a question, and judges the answers of closed rounds again; without `apply`, only returns what would
-        move."""
+        move. `seen` is the digest of the text that was shown to edit: refused if it is another one now."""
 
     @call("admin/reports", repeatable=True)
     async def reports(self, who: Who) -> tuple[ReportView, ...]: ...

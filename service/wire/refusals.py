@@ -423,8 +423,9 @@ class EditRefused(Model):
 
     kind: Literal["edit-refused"] = "edit-refused"
     question: str
-    why: Literal["shared", "unsound"]
-    """`shared`: its bank belongs to the operator; `unsound`: the checks found something to fix."""
+    why: Literal["shared", "unsound", "changed"]
+    """`shared`: its bank belongs to the operator; `unsound`: the checks found something to fix; `changed`: its text is
+    not the one any more that was shown to edit."""
 
 
 class UndoRefused(Model):

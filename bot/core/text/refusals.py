@@ -493,6 +493,9 @@ def _bank(refusal: BankRefusal) -> Words:
         case EditRefused(question=question, why="shared"):
             text = f"The bank of {code_words(question)} is shared with other workspaces. Its operator can edit it."
             return _NOT_PERMITTED, f"{text} {code_words(f'/quiz-admin bank retire {question}')} stops it here."
+        case EditRefused(question=question, why="changed"):
+            text = f"{code_words(question)} has another text now than when you opened it here."
+            return "Just changed", f"{text} Copy what you wrote, open the question again and make your change there."
         case EditRefused(question=question):
             return (
                 _NOT_POSSIBLE,

@@ -185,26 +185,27 @@ class ReviewPages:
             raise RequestProblem(422, *text.NO_QUESTION)
         with refusals_as_pages():
             source = await self._client.question_source(who, question)
-        return self._edited(request, question, source.text, number_of(report), None)
+        return self._edited(request, question, source.text, digest_of(source.text), number_of(report), None)
 
     async def edit(self, request: Request) -> Response:
         """Shows what an edit would move, or makes it."""
         who, fields, event = await self._frame.posted(request)
         question, written = text_of(fields, "question")[:200], text_of(fields, "text")
         report, apply = _number(fields, "report"), text_of(fields, "action") == "apply"
+        seen = text_of(fields, "seen")[:64]
         if not question:
             raise RequestProblem(422, *text.NO_QUESTION)
         try:
-            view = await self._client.question_edit(who, event, question, written, apply)
+            view = await self._client.question_edit(who, event, question, written, apply, seen)
         except (ServiceRefused, ServiceUnavailable) as error:
-            return self._edited(request, question, written, report, None, problem_words(error))
+            return self._edited(request, question, written, seen, report, None, problem_words(error))
         if not view.applied:
-            return self._edited(request, question, written, report, view)
+            return self._edited(request, question, written, seen, report, view)
         back = f"/review/report/{report}" if report else f"/bank/question?id={quote(question, safe='')}"
         return self._frame.after(request, back, "edited")
 
     def _edited(
-        self, request: Request, question: str, written: str, report: int, view: object, problem: str = ""
+        self, request: Request, question: str, written: str, seen: str, report: int, view: object, problem: str = ""
     ) -> Response:
         return self._frame.show(
             request,
@@ -214,6 +215,7 @@ class ReviewPages:
             problem=problem,
             question=question,
             written=written,
+            seen=seen,
             report=report,
             view=view,
             longest=LONGEST_EDIT,

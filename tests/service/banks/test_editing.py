@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from service.client import ServiceRefused
+from service.store import imports as import_rows
 from service.store.tables import Ledger, Outbox, QuestionVersion
-from service.wire import AnswerInput, EditRefused, NotFound, QuestionFilter, QuestionPost, RegradeView, Who
+from service.wire import AnswerInput, EditRefused, NotFound, QuestionFilter, QuestionPost, RegradeView, Who, digest_of
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 from tests.service.scenes import question
 
@@ -134,3 +139,26 @@ async def test_an_imported_question_is_edited_without_adding_what_it_never_had(d
     assert (await daily.client.question_edit(boss, "edit", ref, swapped, True)).applied
     bare = (await daily.client.question_source(boss, "other")).text.replace(" — it copies", "")
     assert (await daily.client.question_edit(boss, "bare", "other", bare, False)).problem == "errors"
+
+
+async def test_an_edit_of_a_text_that_another_moderator_has_changed_is_refused(closed: DailyChannel, boss: Who) -> None:
+    source = await closed.client.question_source(boss, "shape")
+    seen = digest_of(source.text)
+    mine = source.text.replace("What shape does it have?", "Which shape does it have?")
+    theirs = source.text.replace("(2, 3)", "(3, 2)")
+    async with closed.service.sessions.begin() as session:
+        await import_rows.lock_imports(session)
+        editing = [
+            asyncio.create_task(closed.client.question_edit(boss, f"edit {number}", "shape", text, True, seen))
+            for number, text in enumerate((theirs, mine))
+        ]
+        for task in editing:
+            await until_locked_out(session, task)
+    done = await asyncio.gather(*editing, return_exceptions=True)
+    (told,) = [each for each in done if isinstance(each, ServiceRefused)]
+    assert told.refusal == EditRefused(question="shape", why="changed")
+    now = await closed.client.question_source(boss, "shape")
+    with refused(EditRefused(question="shape", why="changed")):
+        await closed.client.question_edit(boss, "look", "shape", mine, False, seen)
+    both = now.text.replace("What shape does it have?", "Which shape does it have?").replace("(2, 3)", "(3, 2)")
+    assert (await closed.client.question_edit(boss, "both", "shape", both, True, digest_of(now.text))).applied

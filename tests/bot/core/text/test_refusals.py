@@ -692,6 +692,12 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "The text of `views` is not one question with an answer. Fix it first.",
     ),
     (
+        EditRefused(question="views", why="changed"),
+        "Just changed",
+        "`views` has another text now than when you opened it here. Copy what you wrote, open the question again and "
+        "make your change there.",
+    ),
+    (
         UndoRefused(bank="home", why="shared"),
         "Not allowed",
         "All workspaces share the bank `home`. Its operator can undo the import: `dailygrad bank undo home`.",

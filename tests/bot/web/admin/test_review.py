@@ -99,6 +99,24 @@ async def test_an_edit_shows_what_it_moves_and_then_moves_it(room: Room, member:
     assert {one.name for one in (await room.client.board(called("Ada"), WHERE)).rows} == {"Grace", "Zed"}
 
 
+async def test_an_edit_of_a_text_that_was_changed_meanwhile_is_not_made(room: Room, member: Browser) -> None:
+    page = await shown(member, "/review/edit?question=one-right")
+    text, seen = (
+        re.search(pattern, page, re.S)
+        for pattern in (r'<textarea id="text"[^>]*>\n(.*?)</textarea>', r'name="seen" value="(.*?)"')
+    )
+    assert text and seen
+    written = html.unescape(text[1])
+    fields = {"question": "one-right", "report": "0", "seen": seen[1], "action": "apply"}
+    first = written.replace("[x] `(3, 2)`", "[x] `(3, 2)` ")
+    first = first.replace("a transpose *swaps* the two sizes", "a transpose swaps the sizes")
+    assert "Edited." in await posted(member, "/review/edit", {**fields, "text": first})
+    await shown(member, "/review/edit?question=one-right")
+    answered = await sent(member, "/review/edit", {**fields, "text": written.replace("swaps", "exchanges")})
+    assert "has another text now than when you opened it here" in words(answered.text)
+    assert "exchanges" in answered.text
+
+
 async def test_a_text_that_is_no_question_stays_in_the_editor(room: Room, member: Browser) -> None:
     await shown(member, "/review/edit?question=one-right")
     fields = {"question": "one-right", "report": "0", "text": "Not a <question>.", "action": "preview"}
