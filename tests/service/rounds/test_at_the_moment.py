@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import time, timedelta
 
 import pytest
 
-from service.wire import QuestionPost, ScheduleChanges
+from service.rounds import schedules
+from service.rounds.rounds import close_round
+from service.store import locks
+from service.store.members import resolve_caller
+from service.store.tables import CurrentAnswer, Round
+from service.wire import AnswerInput, QuestionPost, ScheduleChanges
 from tests.conftest import MONDAY, Clock
-from tests.service.daily_channel import DailyChannel, choice
+from tests.service.daily_channel import SPEC, DailyChannel, choice, post_code_question
+from tests.service.lock_waits import until_locked_out
 
 NINE = MONDAY + timedelta(hours=1)
 
@@ -72,3 +79,42 @@ async def test_a_season_that_ends_beside_a_question_of_later_is_final_at_once(
     clock.advance(minutes=30)
     assert await _posted(scheduled) == []
     assert (await scheduled.client.season_end(boss, "end")).final
+
+
+async def test_a_schedule_that_is_just_being_changed_posts_by_the_new_settings(
+    scheduled: DailyChannel, clock: Clock
+) -> None:
+    clock.now = NINE
+    boss = scheduled.who("Boss", admin=True)
+    async with scheduled.service.sessions.begin() as session:
+        caller = await resolve_caller(session, boss, None, clock.now)
+        await schedules.edit(session, caller, 1, ScheduleChanges(at=time(18)), clock.now)
+        assert await _posted(scheduled) == []
+    assert await _posted(scheduled) == []
+    clock.now = NINE + timedelta(hours=9)
+    assert len(await _posted(scheduled)) == 1
+    assert len(await scheduled.rows(Round)) == 1
+
+
+async def test_code_waits_for_a_round_that_is_being_closed(daily: DailyChannel, clock: Clock) -> None:
+    ref = await post_code_question(daily, clock)
+    given = AnswerInput(code="def double(x):\n    return 2 * x\n")
+    async with daily.service.sessions.begin() as session:
+        assert await close_round(session, 1, clock.now)
+        answering = asyncio.create_task(daily.answer(ref, given))
+        await until_locked_out(session, answering)
+    assert (await answering).status == "late"
+    assert await daily.rows(CurrentAnswer) == []
+
+
+async def test_a_question_waits_until_the_answer_of_the_last_one_is_revealed(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(*(choice(f"q{number}") for number in range(9)))
+    await daily.schedule(SPEC.model_copy(update={"open_minutes": 24 * 60}))
+    clock.now = NINE
+    assert len(await _posted(daily)) == 1
+    clock.now = NINE + timedelta(days=1)
+    async with daily.service.sessions.begin() as session:
+        assert await locks.try_lock(session, locks.CLOSING, [1]) == {1}
+        assert await _posted(daily) == [], "another worker is closing it"
+    kinds = [body.kind for body in await daily.ticked()]
+    assert kinds.index("reveal") < kinds.index("question")

@@ -37,15 +37,19 @@ async def _refuse(daily: DailyChannel) -> None:
         await daily.client.outbox_failed(delivery.id, delivery.attempt, "not_in_channel", outcome="waits")
 
 
-async def test_of_two_admins_who_close_at_once_both_see_it_closed(ticked: DailyChannel) -> None:
+async def test_of_two_admins_who_close_at_once_both_see_it_closed(ticked: DailyChannel, clock: Clock) -> None:
     await ticked.deliver()
     await ticked.answer("r1", "a")
+    clock.advance(minutes=1)
+    first = clock.now
     async with ticked.service.sessions.begin() as session:
-        assert await close_round(session, 1, ticked.now)
+        assert await close_round(session, 1, first)
+        clock.advance(minutes=1)
         closing = asyncio.create_task(ticked.client.close_now(ticked.who("Boss", admin=True), "close", DAILY))
         await until_locked_out(session, closing)
     view = await closing
     assert (view.id, view.closed, view.answers) == (1, True, 1)
+    assert [row.closed_at for row in await ticked.rows(Round)] == [first]
     assert len(await ticked.rows(Ledger)) == 1
 
 
