@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import get_zone
@@ -17,6 +19,7 @@ from service.store.members import Caller
 from service.store.session import Sessions
 from service.wire import DigestQuestion, DigestTopic, DigestView, TopicMastery, WeekDigest
 
+log = structlog.get_logger(__name__)
 SENT_AT = time(9)
 """Local time on Monday at which a digest is sent."""
 LATEST = timedelta(days=3)
@@ -28,6 +31,8 @@ LEAST_TOPIC_ANSWERS = 10
 TOPICS_NAMED = 3
 TOPIC_WEEKS = 4
 """Weeks over which topics are compared: one week asks about too few."""
+RETRY = timedelta(hours=1)
+"""Time after which a digest that could not be made is tried again."""
 CHECK_INTERVAL = timedelta(seconds=60)
 """Interval between checks."""
 MAX_PER_CHECK = 50
@@ -113,7 +118,13 @@ class Digests:
                 due = await rows.claim_due(session, now)
                 if due is None:
                     return
-                await _send(session, *due, now)
+                try:
+                    async with session.begin_nested():
+                        await _send(session, *due, now)
+                except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
+                    # A digest that cannot be made must not hold up the others, nor what a tick does after them.
+                    log.error("digest not sent", workspace=due[0], exc_info=error)
+                    await rows.move_plan(session, due[0], now + RETRY)
 
 
 async def _send(session: AsyncSession, workspace_id: int, due_at: datetime, now: datetime) -> None:

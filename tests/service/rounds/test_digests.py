@@ -7,8 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from service.rounds.digests import LEAST_TOPIC_ANSWERS, Digests, last_week, next_monday
+from service.rounds.digests import LEAST_TOPIC_ANSWERS, RETRY, Digests, last_week, next_monday
 from service.store.review_tables import DigestPlan
+from service.store.tables import Schedule
 from service.wire import AnswerInput, Delivery, DigestQuestion, Notice, QuestionPost, WeekDigest, Where, Who
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
@@ -146,6 +147,20 @@ async def test_a_week_without_questions_has_no_digest(daily: DailyChannel, clock
     assert len(digests(await tick(daily))) == 1
     clock.advance(days=7)
     assert digests(await tick(daily)) == []
+
+
+async def test_a_digest_that_cannot_be_made_delays_no_other(daily: DailyChannel, clock: Clock, boss: Who) -> None:
+    """Its zone is not known any more, as after an update of the system's zones."""
+    await play_week(daily, clock, boss)
+    elsewhere = await daily.schedule(workspace="elsewhere")
+    async with daily.service.sessions.begin() as session:
+        row = await session.get_one(Schedule, elsewhere)
+        row.spec = {**row.spec, "zone": "Mars/Base"}
+        session.add(DigestPlan(workspace_id=row.workspace_id, next_at=clock.now - timedelta(minutes=1)))
+    sent = digests(await tick(daily))
+    assert [member for _, member, _ in sent] == ["boss"]
+    first, second = await daily.rows(DigestPlan)
+    assert {first.next_at, second.next_at} == {clock.now + RETRY, next_monday("UTC", clock.now)}
 
 
 async def test_several_processes_send_one_digest(daily: DailyChannel, clock: Clock, boss: Who) -> None:
