@@ -151,7 +151,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await sprints.share_running(session, caller.member_id)
     await duels.forget_duels(session, caller.member_id, now)
     await _withdraw(session, caller.member_id)
-    await _empty_reveals(session, caller)
+    names = await _list_names(session, caller)
     await _empty_log(session, caller.member_id)
     await markings.forget_markings(session, caller.member_id)
     await measurements.forget_measurements(session, caller.member_id)
@@ -166,7 +166,6 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     written = await reports.forget_reports(session, caller.member_id)
     written += await suggestions.forget_suggestions(session, caller.member_id)
     await _empty_messages(session, caller, written)
-    await _empty_archives(session, caller)
     await _empty_codes(session, caller.member_id)
     await web_people.forget_people(session, caller.member_id)
     await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
@@ -175,6 +174,10 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
         .where(Member.id.in_(merged_ids(caller.member_id)))
         .values(name=FORGOTTEN_NAME, hidden=True, forgotten_at=now)
     )
+    # Last: hiding them has waited for whoever changes boards, and so for every reveal and every season's final board
+    # that still names them.
+    await _empty_reveals(session, caller, names)
+    await _empty_archives(session, caller)
 
 
 async def find_forget_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
@@ -228,9 +231,8 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
     await session.execute(delete(LinkCodeRow).where(LinkCodeRow.member_id == member_id))
 
 
-async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
-    """Erases the caller from the points and boards of reveals and from messages about duels and tournaments, which
-    identify members by name, or by their id on Discord."""
+async def _list_names(session: AsyncSession, caller: Caller) -> set[str]:
+    """Returns what messages may call the caller: names, and ids on platforms."""
     rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
@@ -238,7 +240,12 @@ async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
         select(Identity.name).where(Identity.member_id == caller.member_id),
         select(Identity.external_id).where(Identity.member_id == caller.member_id),
     )
-    names = {caller.name, *await session.scalars(union(*known))} - {""}
+    return {caller.name, *await session.scalars(union(*known))} - {""}
+
+
+async def _empty_reveals(session: AsyncSession, caller: Caller, names: set[str]) -> None:
+    """Erases the caller from the points and boards of reveals and from messages about duels and tournaments, which
+    identify members by name, or by their id on Discord."""
     reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind.in_(NAMING))
     for row in await session.scalars(reveals):
         emptied = _without(row.body, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -13,12 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.client import ServiceRefused
 from service.people import linking
+from service.rounds import leaderboard
+from service.rounds.rounds import close_round
 from service.store import privacy
 from service.store.answers import HintTaken
 from service.store.competition_tables import Duel
 from service.store.members import resolve_caller
 from service.store.notifications import NotificationSetting
-from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, StreakGrace
+from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, Outbox, Season, StreakGrace
 from service.wire import AnswerInput, NotFound, QuestionPost, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code
@@ -74,6 +77,43 @@ async def test_code_that_waits_until_its_author_is_forgotten_is_refused(daily: D
     await _refused_after(answering, "Ada")
     assert [(row.name, row.given) for row in await daily.rows(AnswerRow)] == [("", {})]
     assert await daily.rows(CurrentAnswer) == []
+
+
+async def test_who_forgets_during_a_close_is_not_named_by_its_board(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(*(choice(f"q{number}") for number in range(9)))
+    await daily.answer(await _asked(daily, clock), "a")
+    clock.advance(hours=9)
+    await daily.ticked()
+    clock.advance(hours=15)
+    (second,) = [body for body in await daily.ticked() if isinstance(body, QuestionPost)]
+    await daily.answer(second.ref, "a", "Bo")
+    async with daily.service.sessions.begin() as session:
+        assert await close_round(session, 2, daily.now)
+        forgetting = asyncio.create_task(daily.client.privacy(daily.who(), "forget", "forget"))
+        await until_locked_out(session, forgetting)
+    await forgetting
+    reveals = [row.body for row in await daily.rows(Outbox) if row.kind == "reveal"]
+    assert [[row["name"] for row in body["board"]] for body in reveals][-1] == [privacy.FORGOTTEN_NAME, "Bo"]
+    assert "Ada" not in json.dumps([row.body for row in await daily.rows(Outbox)])
+
+
+async def test_who_forgets_while_a_season_ends_is_not_named_by_its_final_board(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    boss = daily.who("Boss", admin=True)
+    await daily.bank(*(choice(f"q{number}") for number in range(9)))
+    await daily.client.season_start(boss, "start", "Spring")
+    await daily.answer(await _asked(daily, clock), "a")
+    clock.advance(hours=9)
+    await daily.ticked()
+    async with daily.service.sessions.begin() as session:
+        caller = await resolve_caller(session, boss, None, daily.now)
+        assert (await leaderboard.end_season(session, caller, daily.now)).final
+        forgetting = asyncio.create_task(daily.client.privacy(daily.who(), "forget", "forget"))
+        await until_locked_out(session, forgetting)
+    await forgetting
+    (season,) = await daily.rows(Season)
+    assert [row["name"] for row in season.archive or ()] == [privacy.FORGOTTEN_NAME]
 
 
 @pytest.mark.parametrize("action", ["show", "notify", "hint", "duel"])
