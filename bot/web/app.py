@@ -36,9 +36,9 @@ from bot.web.archive import ArchivePages
 from bot.web.board import BoardPage
 from bot.web.chat import CHANNEL, PING_S, WHERE, Connection, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
+from bot.web.frame import MemberFrame, Navigation
 from bot.web.ladder import LadderPage
 from bot.web.me import MePage
-from bot.web.navigation import Navigation
 from bot.web.oidc import Provider
 from bot.web.practice import PracticePage
 from bot.web.render import code_colors, message_html, page
@@ -155,28 +155,20 @@ class WebApp:
         self._navigation = Navigation(client is not None, self.operations is not None, provider is not None)
         self.pages: list[Route] = []
         if client is not None:
-            today = TodayPage(self.cookies, client, answer, self._navigation, chat.clock)
-            board = BoardPage(self.cookies, client, self._navigation, chat.clock)
-            ladder = LadderPage(self.cookies, client, self._navigation)
-            practice = PracticePage(self.cookies, client, self._navigation, chat.clock)
-            archive = ArchivePages(self.cookies, client, self._navigation)
-            me = MePage(self.cookies, client, self._navigation)
-            suggestions = SuggestPage(self.cookies, client, self._navigation)
-            admin = AdminPages(AdminFrame(self.cookies, client, self._navigation, chat.clock, chat.store))
-            tournament = TournamentPage(self.cookies, client, self._navigation, chat.pause)
-            sprint = SprintPage(self.cookies, client, answer, self._navigation, (chat.clock, chat.pause))
-            self.pages = [
-                *today.routes,
-                *practice.routes,
-                *board.routes,
-                *ladder.routes,
-                *tournament.routes,
-                *sprint.routes,
-                *archive.routes,
-                *me.routes,
-                *suggestions.routes,
-                *admin.routes,
-            ]
+            frame = MemberFrame(self.cookies, client, answer, self._navigation, chat.clock, chat.pause)
+            pages = (
+                TodayPage(frame),
+                PracticePage(frame),
+                BoardPage(frame),
+                LadderPage(frame),
+                TournamentPage(frame),
+                SprintPage(frame),
+                ArchivePages(frame),
+                MePage(frame),
+                SuggestPage(frame),
+                AdminPages(AdminFrame(self.cookies, client, self._navigation, chat.clock, chat.store)),
+            )
+            self.pages = [route for page in pages for route in page.routes]
         # Whoever must not sign in with the provider any more must not stay by a link of their own making.
         own = provider is None
         signed_out = "/" if own else SIGNED_OUT

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, cast, get_args
+from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.actions import BadAction, GiveFeedback, Report, decode, encode, fits
@@ -20,34 +20,21 @@ from bot.core.text.refusals import plain_refusal
 from bot.core.text.reveals import feedback, marking_buttons
 from bot.core.text.words import day_words
 from bot.web.chat import who_of
-from bot.web.navigation import Navigation
-from bot.web.render import page
-from bot.web.security import MOST_PAGES, MemberCookies, RequestProblem, cleaned, event_id, refusals_as_pages, text_of
+from bot.web.frame import MemberFrame
+from bot.web.security import MOST_PAGES, RequestProblem, cleaned, event_id, refusals_as_pages, text_of
 from service.client import ServiceRefused
-from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, RoundResult, WebPerson, Who
+from service.wire import ArchiveSearch, Kind, OwnResult, QuestionPage, WebPerson
 
 LONGEST_SEARCH = 200
-
-
-class ArchiveClient(Protocol):
-    """The service's calls that the pages need."""
-
-    async def archive(self, who: Who, wanted: ArchiveSearch) -> Archive: ...
-
-    async def question_page(self, who: Who, ref: str) -> QuestionPage: ...
-
-    async def feedback(self, who: Who, event_id: str, ref: str, liked: bool) -> RoundResult: ...
-
-    async def question_prove(self, who: Who, ref: str) -> ProofRun: ...
 
 
 class ArchivePages:
     """The routes of both pages."""
 
-    def __init__(self, cookies: MemberCookies, client: ArchiveClient, navigation: Navigation) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._navigation = navigation
+    def __init__(self, frame: MemberFrame) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         self.routes = (
             Route("/m/{member}/archive", self.search),
             Route("/m/{member}/question/{ref}", self.show),
@@ -60,9 +47,10 @@ class ArchivePages:
         person, wanted = self._cookies.person(request), _asked_for(request.query_params)
         with refusals_as_pages():
             found = await self._client.archive(who_of(person), wanted)
-        html = page(
+        return self._frame.show(
+            person,
             "archive.html",
-            **self._navigation.variables(person, "archive"),
+            "archive",
             archive=found,
             topics=[(topic, topic) for topic in found.topics],
             wanted=wanted,
@@ -70,7 +58,6 @@ class ArchivePages:
             text=text,
             day_words=day_words,
         )
-        return HTMLResponse(html)
 
     async def show(self, request: Request) -> Response:
         """Shows a closed question. Changes nothing."""
@@ -105,11 +92,11 @@ class ArchivePages:
     def _question(self, person: WebPerson, found: QuestionPage, **more: Any) -> Response:
         result = found.result
         report = Report(result.key.question.id)
-        html = page(
+        return self._frame.show(
+            person,
             "question.html",
-            **self._navigation.variables(person, "archive"),
+            "archive",
             **({"run": None, "problem": ""} | more),
-            token=self._cookies.token(person.id),
             page=found,
             result=result,
             report=encode(report) if fits(report) else "",
@@ -120,7 +107,6 @@ class ArchivePages:
             text=text,
             day_words=day_words,
         )
-        return HTMLResponse(html)
 
 
 def _said_good(action: str, ref: str) -> bool:

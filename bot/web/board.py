@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import boards as text
@@ -15,44 +15,24 @@ from bot.core.text.boards import BoardChoice
 from bot.core.text.members import rules_card
 from bot.core.text.refusals import plain_refusal
 from bot.core.text.web_problems import NO_SUCH_BOARD
-from bot.web.chat import WHERE, Clock, who_of
-from bot.web.navigation import Navigation
-from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
+from bot.web.chat import WHERE, who_of
+from bot.web.frame import MemberFrame
+from bot.web.security import RequestProblem, cleaned, refusals_as_pages
 from service.client import ServiceRefused
-from service.wire import Board, Contest, Period, Rules, TopicCount, Where, Who
+from service.wire import Board, Contest, Period, Who
 
 ROWS = 20
 """Rows from the top of the board; the reader's neighborhood is added."""
 LONGEST_TOPIC = 200
 
 
-class BoardClient(Protocol):
-    """The service's calls that the page needs."""
-
-    async def board(
-        self,
-        who: Who,
-        where: Where | None,
-        period: Period = "week",
-        topic: str = "",
-        limit: int = 10,
-        contest: Contest = "points",
-    ) -> Board: ...
-
-    async def topics(self, who: Who) -> tuple[TopicCount, ...]: ...
-
-    async def rules(self, who: Who) -> Rules: ...
-
-
 class BoardPage:
     """The route of the page."""
 
-    def __init__(self, cookies: MemberCookies, client: BoardClient, navigation: Navigation, clock: Clock) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._navigation = navigation
-        self._clock = clock
+    def __init__(self, frame: MemberFrame) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         self.routes = (Route("/m/{member}/board", self.show),)
 
     async def show(self, request: Request) -> Response:
@@ -62,9 +42,10 @@ class BoardPage:
         with refusals_as_pages():
             topics, rules = await asyncio.gather(self._client.topics(who), self._client.rules(who))
             board = await self._board(who, choice)
-        html = page(
+        return self._frame.show(
+            person,
             "board.html",
-            **self._navigation.variables(person, "board"),
+            "board",
             **_variables(board),
             choice=choice,
             choices=text.choices(choice),
@@ -72,9 +53,8 @@ class BoardPage:
             topics=[one.topic for one in topics if one.topic],
             rules=rules_card(rules).blocks,
             text=text,
-            now=self._clock(),
+            now=self._frame.clock(),
         )
-        return HTMLResponse(html)
 
     async def _board(self, who: Who, choice: BoardChoice) -> Board | tuple[str, str]:
         """Returns the board; or why there is none, in words, such as that no season runs."""

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol, cast, get_args
+from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core.actions import PracticeFilter
@@ -26,11 +26,9 @@ from bot.core.text import web_problems as problems
 from bot.core.text.questions import answer_form, example_blocks, question_blocks
 from bot.core.text.refusals import plain_refusal
 from bot.core.text.results import proof_blocks
-from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
-from bot.web.navigation import Navigation
-from bot.web.render import page
+from bot.web.chat import WHERE, Values, is_editor, who_of, with_values
+from bot.web.frame import MemberFrame
 from bot.web.security import (
-    MemberCookies,
     RequestProblem,
     cleaned,
     event_id,
@@ -40,51 +38,15 @@ from bot.web.security import (
 )
 from service.client import ServiceRefused
 from service.wire import (
-    AnswerInput,
-    AnswerResult,
     AskForm,
-    Explanation,
-    MarkingView,
     PracticeAttempt,
     PracticeSession,
     QuestionRef,
     Rating,
-    TopicCount,
-    VerdictView,
     WebPerson,
-    Where,
-    Who,
 )
 
 LONGEST_FILTER = 200
-
-
-class PracticeClient(Protocol):
-    """The service's calls that the page needs."""
-
-    async def practice(
-        self, who: Who, where: Where, topic: str = "", level: str = "", kind: str = ""
-    ) -> AskForm | None: ...
-
-    async def ask(self, who: Who, where: Where, ref: str) -> AskForm: ...
-
-    async def answer(
-        self, who: Who, where: Where, event_id: str, ref: str, given: AnswerInput, at: datetime
-    ) -> AnswerResult: ...
-
-    async def try_code(self, who: Who, ref: str, code: str) -> VerdictView: ...
-
-    async def mark(self, who: Who, event_id: str, ref: str, covered: tuple[int, ...]) -> MarkingView: ...
-
-    async def explain(self, who: Who, question: str) -> Explanation: ...
-
-    async def practice_attempt(self, who: Who, ref: str) -> PracticeAttempt: ...
-
-    async def practice_rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> PracticeAttempt: ...
-
-    async def practice_session(self, who: Who, since: datetime | None = None) -> PracticeSession: ...
-
-    async def topics(self, who: Who) -> tuple[TopicCount, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +81,10 @@ class Retry:
 class PracticePage:
     """The routes of the page."""
 
-    def __init__(self, cookies: MemberCookies, client: PracticeClient, navigation: Navigation, clock: Clock) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._navigation = navigation
-        self._clock = clock
+    def __init__(self, frame: MemberFrame) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         base = "/m/{member}/practice"
         self.routes = (
             Route(base, self.show),
@@ -155,7 +116,7 @@ class PracticePage:
         fields = await self._cookies.fields(request, person.id)
         sitting, ref = _sitting(request.query_params), _practice_ref(text_of(fields, "ref"))
         event = event_id(request, person.id, fields)
-        submit = Submit(event, self._clock(), who_of(person), WHERE, "", values_of(fields))
+        submit = Submit(event, self._frame.clock(), who_of(person), WHERE, "", values_of(fields))
         with refusals_as_pages():
             try:
                 # The question may have been corrected since it was shown; the receipt names what was answered.
@@ -189,7 +150,7 @@ class PracticePage:
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         sitting, ref = _sitting(request.query_params), _practice_ref(request.path_params["ref"])
-        submit = Submit("try", self._clock(), who_of(person), WHERE, "", values_of(fields))
+        submit = Submit("try", self._frame.clock(), who_of(person), WHERE, "", values_of(fields))
         with refusals_as_pages():
             try:
                 tried = text.verdict(await self._client.try_code(submit.who, ref, code_in(submit)))
@@ -207,7 +168,7 @@ class PracticePage:
         sitting, ref = _sitting(request.query_params), _practice_ref(request.path_params["ref"])
         event = event_id(request, person.id, fields)
         try:
-            covered = marks_in(Submit(event, self._clock(), who_of(person), WHERE, "", values_of(fields)))
+            covered = marks_in(Submit(event, self._frame.clock(), who_of(person), WHERE, "", values_of(fields)))
         except CommandError as error:
             raise RequestProblem(422, error.title, str(error)) from None
         with refusals_as_pages():
@@ -270,7 +231,7 @@ class PracticePage:
         attempt: PracticeAttempt | None = None,
         topics: list[str] | None = None,
     ) -> Response:
-        form = answer_form(ask, self._clock())
+        form = answer_form(ask, self._frame.clock())
         if retry is not None:
             form = Form(form.title, form.action, tuple(with_values(field, retry.values) for field in form.fields))
         return self._page(
@@ -292,19 +253,19 @@ class PracticePage:
         self, person: WebPerson, sitting: Sitting, session: PracticeSession, status: int = 200, **more: Any
     ) -> Response:
         absent: dict[str, Any] = {"ask": None, "attempt": None, "retry": None, "solution": None, "topics": []}
-        html = page(
+        return self._frame.show(
+            person,
             "practice.html",
-            **self._navigation.variables(person, "practice"),
-            token=self._cookies.token(person.id),
+            "practice",
+            status,
             text=text,
             sitting=sitting,
             session=session,
-            now=self._clock(),
+            now=self._frame.clock(),
             question_blocks=question_blocks,
             proof_blocks=proof_blocks,
             **(absent | more),
         )
-        return HTMLResponse(html, status)
 
     @staticmethod
     def _to_result(person: WebPerson, ref: str, sitting: Sitting) -> Response:

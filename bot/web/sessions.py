@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core.text import my_page as text
-from bot.web.navigation import Navigation
+from bot.web.frame import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, text_of
 from bot.web.store import ChatStore

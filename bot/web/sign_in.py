@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core.text.web_problems import SIGN_IN_LINK_USED
-from bot.web.navigation import Navigation
+from bot.web.frame import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem
 from bot.web.store import ChatStore

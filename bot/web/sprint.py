@@ -9,44 +9,34 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from time import monotonic
-from typing import Protocol
 
 from markupsafe import Markup
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core import actions
-from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import sprints as text
 from bot.core.text.questions import CHANGED, RECORDED, answer_form, question_blocks
 from bot.core.text.web_problems import NOT_A_SPRINT_ANSWER
-from bot.web.chat import PING_S, WHERE, Clock, Values, who_of, with_values
-from bot.web.navigation import Navigation
+from bot.web.chat import PING_S, WHERE, Values, who_of, with_values
+from bot.web.frame import MemberFrame
 from bot.web.render import page
-from bot.web.security import MemberCookies, Pause, RequestProblem, event_id, refusals_as_pages, text_of, values_of
+from bot.web.security import Pause, RequestProblem, event_id, refusals_as_pages, text_of, values_of
 from bot.web.today import answered_ref, outcome_of
-from service.client import ServiceRefused, ServiceUnavailable
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import SprintPulse, Sprints, WebPerson, Who
 
 PACE_S = 1.0
 """Seconds between two looks at the sprint, of the whole process, however many pages are open."""
 
 
-class SprintClient(Protocol):
-    """The service's calls that the page needs."""
-
-    async def sprints(self, who: Who) -> Sprints: ...
-
-    async def sprint_pulse(self, who: Who) -> SprintPulse: ...
-
-
 class SharedPulse:
     """The latest pulse, which all open pages share: they belong to one chat, and so to one workspace."""
 
-    def __init__(self, client: SprintClient, pace_s: float) -> None:
+    def __init__(self, client: ServiceClient, pace_s: float) -> None:
         self._client = client
         self._pace_s = pace_s
         self._lock = asyncio.Lock()
@@ -65,22 +55,12 @@ class SharedPulse:
 class SprintPage:
     """The routes of the page and of its events."""
 
-    def __init__(
-        self,
-        cookies: MemberCookies,
-        client: SprintClient,
-        answer: Answer,
-        navigation: Navigation,
-        times: tuple[Clock, Pause],
-        pace_s: float = PACE_S,
-    ) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._answer = answer
-        self._navigation = navigation
-        self._clock, self._pause = times
+    def __init__(self, frame: MemberFrame, pace_s: float = PACE_S) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         self._pace_s = pace_s
-        self._pulse = SharedPulse(client, pace_s)
+        self._pulse = SharedPulse(frame.client, pace_s)
         self.routes = (
             Route("/m/{member}/sprint", self.show),
             Route("/m/{member}/sprint", self.submit, methods=["POST"]),
@@ -100,7 +80,7 @@ class SprintPage:
         if not ref or actions.question_ref(ref).kind != "sprint":
             raise RequestProblem(422, *NOT_A_SPRINT_ANSWER)
         event, values = event_id(request, person.id, fields), values_of(fields)
-        reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
+        reply = await self._frame.answer(Submit(event, self._frame.clock(), who_of(person), WHERE, action, values))
         if reply.content.title in (RECORDED, CHANGED):
             return await self._page(person, reply.content.title)
         return await self._page(person, outcome_of(reply), (action, values))
@@ -108,20 +88,20 @@ class SprintPage:
     async def _page(self, person: WebPerson, outcome: str = "", refused: tuple[str, Values] | None = None) -> Response:
         with refusals_as_pages():
             found = await self._client.sprints(who_of(person))
-        html = page(
+        return self._frame.show(
+            person,
             "sprint.html",
-            **self._navigation.variables(person, "board"),
+            "board",
             state=Markup(self._state(person, found, refused)),  # noqa: S704 - a template made it, which escapes
             step=found.step,
             outcome=outcome,
             refused=refused is not None,
         )
-        return HTMLResponse(html)
 
     async def events(self, request: Request) -> Response:
         """Streams the state at each step of the sprint, and the number of answers in between."""
         person = self._cookies.person(request)
-        pause = self._cookies.pause_while_signed_in(request, self._pause)
+        pause = self._cookies.pause_while_signed_in(request, self._frame.pause)
         return EventSourceResponse(self._states(person, pause), ping=PING_S)
 
     async def _states(self, person: WebPerson, pause: Pause) -> AsyncIterator[ServerSentEvent]:
@@ -148,7 +128,7 @@ class SprintPage:
         """Renders the part of the page that changes; the values of an answer that was refused are kept."""
         live = found.live
         ask = live.form if live is not None else None
-        form = None if ask is None else answer_form(ask, self._clock())
+        form = None if ask is None else answer_form(ask, self._frame.clock())
         if form is not None and refused is not None and refused[0] == form.action:
             form = replace(form, fields=tuple(with_values(field, refused[1]) for field in form.fields))
         return page(

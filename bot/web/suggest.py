@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core.text import suggest_page as text
 from bot.core.text.review_pages import question_with_key
 from bot.web.chat import who_of
-from bot.web.navigation import Navigation
-from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, event_id, refusals_as_pages, text_of
+from bot.web.frame import MemberFrame
+from bot.web.security import RequestProblem, event_id, refusals_as_pages, text_of
 from service.client import ServiceRefused
-from service.wire import LONGEST_SUGGESTION, SuggestionPreview, SuggestionReceipt, SuggestionView, WebPerson, Who
+from service.wire import LONGEST_SUGGESTION, SuggestionPreview, WebPerson
 
 PATH = "/m/{member}/suggest"
-
-
-class SuggestClient(Protocol):
-    """The service's calls that the page needs."""
-
-    async def suggest(self, who: Who, event_id: str, text: str) -> SuggestionReceipt: ...
-
-    async def suggestion_preview(self, who: Who, text: str) -> SuggestionPreview: ...
-
-    async def suggestion_draft(self, who: Who) -> str: ...
-
-    async def own_suggestions(self, who: Who) -> tuple[SuggestionView, ...]: ...
 
 
 class SuggestPage:
     """The routes of the page."""
 
-    def __init__(self, cookies: MemberCookies, client: SuggestClient, navigation: Navigation) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._navigation = navigation
+    def __init__(self, frame: MemberFrame) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         self.routes = (Route(PATH, self.show), Route(PATH, self.change, methods=["POST"]))
 
     async def show(self, request: Request) -> Response:
@@ -79,10 +64,11 @@ class SuggestPage:
     ) -> Response:
         with refusals_as_pages():
             own = await self._client.own_suggestions(who_of(person))
-        html = page(
+        return self._frame.show(
+            person,
             "suggest.html",
-            **self._navigation.variables(person, "archive"),
-            token=self._cookies.token(person.id),
+            "archive",
+            422 if problem else 200,
             written=written,
             longest=LONGEST_SUGGESTION,
             reading=reading,
@@ -93,4 +79,3 @@ class SuggestPage:
             own=own[::-1],
             text=text,
         )
-        return HTMLResponse(html, 422 if problem else 200)

@@ -5,37 +5,21 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core import actions
 from bot.core.cards import Block, Button, Card, Form, Reply
-from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import today as text
 from bot.core.text.questions import CHANGED, RECORDED, answer_form, example_blocks, hint_buttons, question_blocks
 from bot.core.text.web_problems import NOT_AN_ANSWER
-from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
-from bot.web.navigation import Navigation
-from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, event_id, refusals_as_pages, text_of, values_of
-from service.wire import AskForm, History, PracticeSession, TodayView, WebPerson, Where, Who
-
-
-class TodayClient(Protocol):
-    """The service's calls that the page needs."""
-
-    async def today(self, who: Who, where: Where) -> TodayView: ...
-
-    async def ask(self, who: Who, where: Where, ref: str) -> AskForm: ...
-
-    async def history(self, who: Who) -> History: ...
-
-    async def practice_session(self, who: Who, since: datetime | None = None) -> PracticeSession: ...
-
+from bot.web.chat import WHERE, Values, is_editor, who_of, with_values
+from bot.web.frame import MemberFrame
+from bot.web.security import RequestProblem, event_id, refusals_as_pages, text_of, values_of
+from service.wire import AskForm, WebPerson
 
 _SAVED = {"recorded": RECORDED, "changed": CHANGED}
 """Parameters of the address that name the question whose answer was just saved, with what the page says of it."""
@@ -66,14 +50,10 @@ class OpenQuestion:
 class TodayPage:
     """The routes of the page."""
 
-    def __init__(
-        self, cookies: MemberCookies, client: TodayClient, answer: Answer, navigation: Navigation, clock: Clock
-    ) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._answer = answer
-        self._navigation = navigation
-        self._clock = clock
+    def __init__(self, frame: MemberFrame) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         self.routes = (
             Route("/m/{member}/today", self.show),
             Route("/m/{member}/today", self.submit, methods=["POST"]),
@@ -94,7 +74,7 @@ class TodayPage:
         if not (ref := answered_ref(action)):
             raise RequestProblem(422, *NOT_AN_ANSWER)
         event = event_id(request, person.id, fields)
-        reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
+        reply = await self._frame.answer(Submit(event, self._frame.clock(), who_of(person), WHERE, action, values))
         for name, title in _SAVED.items():
             if reply.content.title == title:
                 return RedirectResponse(f"{request.url.path}?{name}={ref}", 303)
@@ -102,7 +82,7 @@ class TodayPage:
 
     async def _page(self, person: WebPerson, outcomes: dict[str, str], values: Values | None = None) -> Response:
         """Renders the page with what came of an answer, by the question's ref. Values that were refused are kept."""
-        who, now = who_of(person), self._clock()
+        who, now = who_of(person), self._frame.clock()
         with refusals_as_pages():
             today, history, practice = await asyncio.gather(
                 self._client.today(who, WHERE), self._client.history(who), self._client.practice_session(who)
@@ -114,10 +94,10 @@ class TodayPage:
         questions = [_open_question(ask, now, outcomes.pop(ask.ref, "")) for ask in asks]
         if values is not None:
             questions = [_with_input(question, values) if question.outcome else question for question in questions]
-        html = page(
+        return self._frame.show(
+            person,
             "today.html",
-            **self._navigation.variables(person, "today"),
-            token=self._cookies.token(person.id),
+            "today",
             questions=questions,
             empty=text.nothing_open(today, now),
             # Of a question that has closed meanwhile.
@@ -127,7 +107,6 @@ class TodayPage:
             due=practice.cards_due,
             text=text,
         )
-        return HTMLResponse(html)
 
 
 def answered_ref(action: str) -> str:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.actions import JoinTournament, LeaveTournament, encode
 from bot.core.text import tournaments as text
 from bot.core.text.web_problems import NO_SUCH_TOURNAMENT
 from bot.web.chat import PING_S, who_of
-from bot.web.navigation import Navigation
+from bot.web.frame import MemberFrame
 from bot.web.render import page
-from bot.web.security import MemberCookies, Pause, RequestProblem, cleaned, refusals_as_pages
-from service.client import ServiceRefused, ServiceUnavailable
+from bot.web.security import Pause, RequestProblem, cleaned, refusals_as_pages
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Named, NotFound, TournamentView, WebPerson, Who
 
 PACE_S = 15.0
@@ -27,20 +26,13 @@ LONGEST_TITLE = 60
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
 
-class TournamentClient(Protocol):
-    """The service's calls that the page needs."""
-
-    async def tournament(self, who: Who, title: str = "") -> TournamentView: ...
-
-
 class TournamentPage:
     """The routes of the page and of its events."""
 
-    def __init__(self, cookies: MemberCookies, client: TournamentClient, navigation: Navigation, pause: Pause) -> None:
-        self._cookies = cookies
-        self._client = client
-        self._navigation = navigation
-        self._pause = pause
+    def __init__(self, frame: MemberFrame) -> None:
+        self._frame = frame
+        self._cookies = frame.cookies
+        self._client = frame.client
         self.routes = (
             Route("/m/{member}/tournament", self.show),
             Route("/m/{member}/tournament/events", self.events),
@@ -52,21 +44,20 @@ class TournamentPage:
         title = _title(request)
         with refusals_as_pages(404):
             view = await find_tournament(self._client, who_of(person), title)
-        html = page(
+        return self._frame.show(
+            person,
             "tournament.html",
-            **self._navigation.variables(person, "board"),
-            token=self._cookies.token(person.id),
+            "board",
             view=view,
             buttons=() if view is None else _buttons(view),
             live=view is not None and view.state in ("joining", "running"),
             text=text,
         )
-        return HTMLResponse(html)
 
     async def events(self, request: Request) -> Response:
         """Streams the state whenever it changes, until the tournament is over."""
         person = self._cookies.person(request)
-        pause = self._cookies.pause_while_signed_in(request, self._pause)
+        pause = self._cookies.pause_while_signed_in(request, self._frame.pause)
         return EventSourceResponse(self._states(person, _title(request), pause), ping=PING_S)
 
     async def _states(self, person: WebPerson, title: str, pause: Pause) -> AsyncIterator[ServerSentEvent]:
@@ -86,7 +77,7 @@ class TournamentPage:
             open_ = await pause(PACE_S)
 
 
-async def find_tournament(client: TournamentClient, who: Who, title: str = "") -> TournamentView | None:
+async def find_tournament(client: ServiceClient, who: Who, title: str = "") -> TournamentView | None:
     """Returns the tournament with that title, by default the newest, for pages; None if there has been none."""
     try:
         return isolate_names(await client.tournament(who, title))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import time, timedelta
+from typing import cast
 
 import pytest
 from playwright.async_api import expect
@@ -12,10 +13,10 @@ from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
 from bot.web.chat import WHERE
-from bot.web.navigation import Navigation
+from bot.web.frame import MemberFrame, Navigation
 from bot.web.security import MemberCookies
 from bot.web.sprint import SprintPage
-from service.client import ServiceUnavailable
+from service.client import ServiceClient, ServiceUnavailable
 from service.wire import AnswerInput, PlannedSprint, SprintPulse, Sprints, WebPerson, Who
 from tests.bot.conftest import QUESTIONS, Room
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
@@ -149,7 +150,8 @@ async def sprint_page(chat: WebChat, room: Room, client: Looks, pace_s: float) -
     navigation, quiz = Navigation(True, False), Quiz(room.client).handle
     cookies = MemberCookies(chat.store)
     await cookies.load(Request({"type": "http", "headers": []}))
-    return SprintPage(cookies, client, quiz, navigation, (room.clock, pause), pace_s)
+    frame = MemberFrame(cookies, cast(ServiceClient, client), quiz, navigation, room.clock, pause)
+    return SprintPage(frame, pace_s)
 
 
 async def test_the_stream_sends_steps_and_counts_and_survives_a_failed_look(quiz_chat: WebChat, room: Room) -> None:
@@ -162,7 +164,7 @@ async def test_the_stream_sends_steps_and_counts_and_survives_a_failed_look(quiz
         SprintPulse(step="pausing", answers=7),
     )
     page = await sprint_page(quiz_chat, room, client, 0)
-    sent = [event async for event in page._states(WebPerson(id="1", name="Ann", admin=False), page._pause)]
+    sent = [event async for event in page._states(WebPerson(id="1", name="Ann", admin=False), page._frame.pause)]
     assert [(event.event, event.id) for event in sent] == [
         (None, "asking"),
         ("answers", None),
@@ -175,7 +177,7 @@ async def test_a_step_between_two_looks_is_sent_once(quiz_chat: WebChat, room: R
     client = Looks(SprintPulse(step="posting"), SprintPulse(step="asking"), SprintPulse(step="asking"))
     client.ahead = "asking"
     page = await sprint_page(quiz_chat, room, client, 0)
-    sent = [event.id async for event in page._states(WebPerson(id="1", name="Ann", admin=False), page._pause)]
+    sent = [event.id async for event in page._states(WebPerson(id="1", name="Ann", admin=False), page._frame.pause)]
     assert sent == ["asking"], "sent again, it would undo what a reader has picked"
 
 
@@ -183,7 +185,9 @@ async def test_open_pages_share_one_look(quiz_chat: WebChat, room: Room) -> None
     client = Looks(SprintPulse())
     page = await sprint_page(quiz_chat, room, client, 3600)
     for number in range(3):
-        sent = [event async for event in page._states(WebPerson(id=str(number), name="Ann", admin=False), page._pause)]
+        sent = [
+            event async for event in page._states(WebPerson(id=str(number), name="Ann", admin=False), page._frame.pause)
+        ]
         assert len(sent) == 1
     assert client.looks == []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from playwright.async_api import expect
@@ -12,10 +12,10 @@ from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
 from bot.web.chat import WHERE
-from bot.web.navigation import Navigation
+from bot.web.frame import MemberFrame, Navigation
 from bot.web.security import MemberCookies
 from bot.web.tournament import TournamentPage, isolate_names, state_html
-from service.client import ServiceUnavailable
+from service.client import ServiceClient, ServiceUnavailable
 from service.wire import Named, TournamentPlan, TournamentView, WebPerson, Who
 from tests.bot.conftest import Room
 from tests.bot.tournament_samples import OVER, RUNNING
@@ -106,7 +106,9 @@ async def test_the_stream_sends_a_state_when_it_changes_and_ends_with_the_tourna
         pauses += 1
         return True
 
-    page = TournamentPage(MemberCookies(quiz_chat.store), Client(), Navigation(True, False), pause)
+    cookies, client = MemberCookies(quiz_chat.store), cast(ServiceClient, Client())
+    frame = MemberFrame(cookies, client, Quiz(client).handle, Navigation(True, False), quiz_chat.clock, pause)
+    page = TournamentPage(frame)
     states = [event.data async for event in page._states(WebPerson(id="1", name="Ann", admin=False), "", pause)]
     assert len(states) == 3 and looks == [] and pauses == 4
     assert "2 days played" not in str(states[0]) and "9 members joined" in str(states[1])

@@ -1,11 +1,17 @@
-"""The frame of every page of a member: the links to their pages, and who they are."""
+"""What the pages of a member share: the links to their pages, who they are, and what the pages work with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bot.web.chat import CHANNEL
+from starlette.responses import HTMLResponse
+
+from bot.core.dispatcher import Answer
+from bot.web.chat import CHANNEL, Clock
+from bot.web.render import page
+from bot.web.security import MemberCookies, Pause
+from service.client import ServiceClient
 from service.wire import WebPerson
 
 PageName = Literal["today", "practice", "channel", "board", "archive", "me", "admin"]
@@ -50,3 +56,28 @@ class Navigation:
             "accounts": self.accounts,
             "operations": self.operations and person.admin,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFrame:
+    """The frame of the members' pages, with what they work with."""
+
+    cookies: MemberCookies
+    client: ServiceClient
+    answer: Answer
+    """Answers what a member submits, as a message of the channel does."""
+    navigation: Navigation
+    clock: Clock
+    pause: Pause
+
+    def show(
+        self, person: WebPerson, template: str, shown: PageName, status: int = 200, **variables: Any
+    ) -> HTMLResponse:
+        """Renders a page of the member. `shown` is the link of the navigation that it belongs to."""
+        html = page(
+            template,
+            **self.navigation.variables(person, shown),
+            token=self.cookies.token(person.id),
+            **variables,
+        )
+        return HTMLResponse(html, status)
