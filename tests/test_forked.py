@@ -48,7 +48,7 @@ def test_a_process_finds_what_it_would_find_if_it_were_started(tmp_path: Path, n
     assert here == there
 
 
-def test_it_is_killed_and_waited_for_like_a_child() -> None:
+def test_a_forked_process_is_killed_and_waited_for_like_a_child() -> None:
     program = "import sys, time\nprint('up', flush=True)\ntime.sleep(100)"
     with forked.Forked([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

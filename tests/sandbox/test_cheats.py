@@ -1,4 +1,4 @@
-"""Answers that do not solve the challenge and want to pass: none does, though each beats a grader that shares a process
+"""Answers that try to pass without solving the challenge. None does, though each beats a grader that shares a process
 with the answer.
 """
 
@@ -56,7 +56,7 @@ async def judged(
 
 @pytest.fixture(scope="module")
 def judgements(request: pytest.FixtureRequest, worlds: dict[str, World]) -> Found:
-    """What came of every cheat that this session's tests ask for, in every sandbox."""
+    """The judgements of the cheats that this session's tests ask for, by sandbox and cheat."""
     calls = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
     names = {call.params["cheat"] for call in calls if call is not None and "cheat" in call.params}
     answers = {name: cheat.answer for name, cheat in CHEATS.items() if name in names}
@@ -90,7 +90,7 @@ def test_a_naive_grader_fails_what_is_plainly_wrong_and_passes_what_is_right(fre
     assert passed(free.run(check, grader(check, RIGHT))) is (check != "equality")
 
 
-def test_all_sixty_are_tried_and_each_has_a_control_or_says_why_not() -> None:
+def test_all_sixty_cheats_are_tried_and_each_has_a_control_or_a_reason_for_none() -> None:
     assert {number for one in CHEATS.values() for number in one.numbers} | {cheating.ACCEPTED} == set(range(1, 61))
     assert [name for name, one in CHEATS.items() if bool(one.beats) == bool(one.because)] == []
 
@@ -99,12 +99,12 @@ async def test_the_right_answer_is_accepted_by_the_same_judge(client: SandboxCli
     assert (await judged(client, RIGHT)).verdict == "accepted"
 
 
-async def test_what_was_not_to_be_used_is_not_seen(client: SandboxClient) -> None:
-    """Number sixty: the numbers are right."""
+async def test_an_answer_with_right_numbers_is_accepted_whatever_functions_it_uses(client: SandboxClient) -> None:
+    """Cheat number sixty is none: its numbers are right."""
     assert (await judged(client, REFERENCE)).verdict == "accepted"
 
 
-async def test_results_that_are_forged_rightly_are_just_right(client: SandboxClient) -> None:
+async def test_forged_results_with_the_right_numbers_are_accepted(client: SandboxClient) -> None:
     """The channel carries numbers and nothing else: who writes the right ones has solved it."""
     forged = (
         f"{FRAMES}from sandbox import values\nfrom sandbox.inside import tensors\n{RIGHT.replace('def f', 'def g')}\n"
@@ -117,7 +117,7 @@ async def test_results_that_are_forged_rightly_are_just_right(client: SandboxCli
     assert (await judged(client, forged + "    return g(x)")).verdict != "accepted"
 
 
-async def test_hidden_cases_are_told_nothing_of_though_the_answer_tells_all(client: SandboxClient) -> None:
+async def test_nothing_of_a_hidden_case_is_shown_even_if_the_answer_prints_it(client: SandboxClient) -> None:
     telling = "import sys\ndef f(x):\n    print('TOLD', x); sys.stderr.write('TOLD')\n    raise ValueError('TOLD')"
     judgement = await judged(client, telling)
     assert [("TOLD" in told(case), case.shown == "") for case in judgement.cases] == [(True, False)] * 2 + [
@@ -173,12 +173,12 @@ async def test_no_hidden_case_is_in_what_a_program_writes(client: SandboxClient,
     assert "TOLD" in shown
 
 
-async def test_a_program_that_does_fail_before_its_first_case_still_shows_why(client: SandboxClient) -> None:
+async def test_a_program_that_fails_before_its_first_case_shows_why(client: SandboxClient) -> None:
     for program, text in (("1 / 0\ndef f(x): return x", "division by zero"), ("def g(x): return x", "defines no")):
         assert text in (await judged(client, program)).message
 
 
-async def test_what_cheats_replace_of_ours_is_there_to_be_replaced(client: SandboxClient) -> None:
+async def test_the_functions_that_cheats_replace_exist(client: SandboxClient) -> None:
     """A cheat that fails to import what it patches would prove nothing."""
     answers = [cheat.answer for cheat in CHEATS.values()]
     imports = {line.strip() for answer in answers for line in answer.splitlines() if line.startswith("from sandbox")}
@@ -200,7 +200,7 @@ def f(x):
 """
 
 
-async def test_an_answer_is_not_told_its_role_and_the_reference_neither(client: SandboxClient) -> None:
+async def test_neither_an_answer_nor_the_reference_knows_its_role(client: SandboxClient) -> None:
     judgement = await judged(client, LOOK)
     assert "role=program owner='' priority=background" in told(judgement.cases[0]), judgement
     judgement = await judged(client, RIGHT, reference=LOOK)
@@ -234,7 +234,7 @@ def unspelt(needle: bytes) -> bytes:
     return b"".join(b"[" + re.escape(bytes([one])) + b"]" for one in needle)
 
 
-async def test_the_answers_memory_holds_no_reference_no_expected_value_no_seed_and_no_owner(
+async def test_the_memory_of_an_answer_has_no_reference_expected_value_or_seed(
     client: SandboxClient,
 ) -> None:
     """And the same scan finds what is there: the driver's text, and its own input."""

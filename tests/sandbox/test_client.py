@@ -1,4 +1,4 @@
-"""The client when all is not well at the other end: nothing of it is the member's fault."""
+"""The client when the supervisor fails: every failure is an internal error, and none is the member's fault."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def ran_against(path: Path, handler: Handler, limits: Limits | None = None
         return await SandboxClient(path).run(Run("r", "1", limits=limits or Limits()))
 
 
-async def test_without_a_supervisor_a_run_is_internal_and_health_raises(tmp_path: Path) -> None:
+async def test_without_a_supervisor_a_run_is_an_internal_error_and_health_raises(tmp_path: Path) -> None:
     client = SandboxClient(tmp_path / "none.sock")
     outcome = await client.run(Run("r", "1"))
     assert (outcome.id, outcome.status) == ("r", "internal")
@@ -37,7 +37,7 @@ async def test_without_a_supervisor_a_run_is_internal_and_health_raises(tmp_path
         await client.until_ready(0.05)
 
 
-async def test_a_connection_lost_in_the_middle_is_internal(tmp_path: Path) -> None:
+async def test_a_connection_lost_before_the_reply_is_an_internal_error(tmp_path: Path) -> None:
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(4)
 
@@ -56,7 +56,7 @@ async def test_a_connection_lost_in_the_middle_is_internal(tmp_path: Path) -> No
         wire.encode_outcome(Outcome("r", "ok"))[:-5],
     ],
 )
-async def test_an_answer_nobody_understands_is_internal(tmp_path: Path, answer: bytes) -> None:
+async def test_a_malformed_reply_is_an_internal_error(tmp_path: Path, answer: bytes) -> None:
     async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(4)
         writer.write(answer)

@@ -18,7 +18,7 @@ from tests.sandbox.processes import below, environment, gone
 pytestmark = pytest.mark.sandbox
 
 
-async def test_it_knows_nothing_of_the_environment_it_was_started_from(
+async def test_an_embedded_sandbox_gets_nothing_of_our_environment(
     sandbox: EmbeddedSandbox, survivor: EmbeddedSandbox, tmp_path: Path
 ) -> None:
     if os.getuid() != 0:
@@ -44,7 +44,7 @@ async def test_a_failed_start_differs_from_a_slow_one(tmp_path: Path) -> None:
             raise AssertionError("it must not get here")
 
 
-async def test_it_runs_what_it_is_given(survivor: EmbeddedSandbox) -> None:
+async def test_an_embedded_sandbox_runs_programs(survivor: EmbeddedSandbox) -> None:
     await survivor.client.until_ready()
     assert (await survivor.client.run(Run("x", "print(1)"))).stdout == "1\n"
 
@@ -59,7 +59,7 @@ sys.stdin.read()
 """
 
 
-async def test_it_ends_with_its_parent(tmp_path: Path) -> None:
+async def test_an_embedded_sandbox_ends_with_its_parent(tmp_path: Path) -> None:
     home = str(Path(embedded.__file__).parent.parent)
     pipe = asyncio.subprocess.PIPE
     starter = await asyncio.create_subprocess_exec(

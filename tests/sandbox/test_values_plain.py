@@ -1,4 +1,4 @@
-"""Strangers' text made sanitized."""
+"""Text that programs write, made safe to show, and shortened."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ async def test_what_may_have_had_its_effect_is_not_done_twice(lost: bytes) -> No
         assert len(heard) == 1
 
 
-async def test_it_gives_up_and_says_why() -> None:
+async def test_a_client_gives_up_and_says_why() -> None:
     async with answering(GONE) as (url, heard):
         with pytest.raises(ConnectionLost, match="disconnected"):
             await called(url, idempotent=True)
@@ -104,7 +104,7 @@ async def test_where_nobody_listens_another_is_tried_once(idempotent: bool) -> N
         assert len(heard) == 1
 
 
-async def test_one_that_went_away_is_waited_for() -> None:
+async def test_a_client_waits_for_a_service_that_went_away() -> None:
     async with answering(GONE, WELL) as (url, heard):
         places = iter((url, NOBODY, NOBODY, url))
 

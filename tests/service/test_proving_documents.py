@@ -314,7 +314,7 @@ print(x.grad) # 4.0 (dy/dx = 2x)
 """
 
 
-async def test_it_is_printed_as_a_good_compiler_does(sandbox: SandboxClient) -> None:
+async def test_a_failed_proof_is_printed_like_a_message_of_a_compiler(sandbox: SandboxClient) -> None:
     proving = await proved(sandbox, fence(GRAD))
     assert proving.has_errors
     assert proof_report_text(proving).plain == PRINTED

@@ -103,7 +103,7 @@ def test_instants_of_other_zones_are_forgotten_by_their_time(journals: Journals)
     assert journal.record(press(1), ROUTE)
 
 
-def test_nobody_else_may_read_it(tmp_path: Path, journals: Journals) -> None:
+def test_no_other_user_of_the_machine_can_read_the_journal(tmp_path: Path, journals: Journals) -> None:
     (tmp_path / "journal.sqlite").touch(mode=0o644)
     journal = journals()
     journal.record(press(), ROUTE)

@@ -49,7 +49,7 @@ def test_the_double_accepts_them() -> None:
 
 
 @needs_schemas
-def test_they_match_discords_schema() -> None:
+def test_the_commands_match_discords_schema() -> None:
     for command in application_commands():
         discord_schema("ApplicationCommandUpdateRequest").validate(command)
 

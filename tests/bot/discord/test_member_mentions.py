@@ -19,7 +19,7 @@ from tests.bot.discord.test_role_ping import pings
 from tests.bot.tournament_samples import AT, RUNNING
 
 
-async def stored(sim: Simulated) -> list[OutcomePost]:
+async def stored_outcomes(sim: Simulated) -> list[OutcomePost]:
     async with sim.service.sessions() as session:
         rows = await session.scalars(select(Outbox).where(Outbox.kind == "outcome"))
         return [OutcomePost.model_validate(row.body) for row in rows]
@@ -33,13 +33,13 @@ async def test_who_was_first_is_mentioned_and_not_notified(sim: Simulated) -> No
     assert f"First with the right answer: <@{sim.ada.id}>" in raw_text(closed), raw_text(closed)
     assert "@Ada" in said(closed) and labels(closed)
     assert pings(sim) == []
-    (outcome,) = await stored(sim)
+    (outcome,) = await stored_outcomes(sim)
     card = outcome_card(outcome)
     assert "First with the right answer: Ada." in card_text(card)
     assert "First with the right answer: Ada." in bodies(card)[0]["text"], "other chats show the name"
     who = sim.operator.model_copy(update={"member": str(sim.ada.id), "name": "Ada", "admin": False})
     await sim.client.privacy(who, "forget", "forget")
-    (outcome,) = await stored(sim)
+    (outcome,) = await stored_outcomes(sim)
     assert outcome.first is not None and outcome.first.discord == "" and outcome.first.name != "Ada"
 
 

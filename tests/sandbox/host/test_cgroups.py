@@ -1,4 +1,4 @@
-"""Where control groups can be made, by the kernel's files; and, where this machine lets us, what they hold."""
+"""Where control groups can be made, by the kernel's files, and what they limit if this machine allows them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ def hierarchy(root: Path, controllers: str) -> Path:
     return own
 
 
-def said(folder: Path, text: str) -> Path:
+def membership(folder: Path, text: str) -> Path:
+    """Creates a file like /proc/self/cgroup."""
     place = folder / "membership"
     place.write_text(text)
     return place
 
 
-def test_the_unified_hierarchy_needs_both_controllers(tmp_path: Path) -> None:
+def test_a_unified_hierarchy_without_the_pids_controller_is_not_used(tmp_path: Path) -> None:
     hierarchy(tmp_path, "cpu memory\n")
-    assert cgroups.find_cgroups(tmp_path, said(tmp_path, "0::/user.slice\n")) is None
+    assert cgroups.find_cgroups(tmp_path, membership(tmp_path, "0::/user.slice\n")) is None
 
 
-def test_a_place_that_is_not_ours_is_left_as_it_was(tmp_path: Path) -> None:
+def test_a_group_with_other_members_is_left_as_it_was(tmp_path: Path) -> None:
     own = hierarchy(tmp_path, "memory pids\n")
     (own / "cgroup.subtree_control").mkdir()  # writing to it fails, as in a group that has other members
-    assert cgroups.find_cgroups(tmp_path, said(tmp_path, "0::/user.slice\n")) is None
+    assert cgroups.find_cgroups(tmp_path, membership(tmp_path, "0::/user.slice\n")) is None
     assert (own / "cgroup.procs").read_text() == str(os.getpid())
     assert [path.name for path in own.iterdir() if path.name.startswith("dailygrad-")] == ["dailygrad-supervisor"]
 
@@ -46,26 +47,26 @@ def test_a_place_that_is_not_ours_is_left_as_it_was(tmp_path: Path) -> None:
 def test_both_cgroup_versions_are_recognized(tmp_path: Path) -> None:
     for folder in ("memory/some/place", "pids"):
         (tmp_path / folder).mkdir(parents=True)
-    older = cgroups.find_cgroups(tmp_path, said(tmp_path, OLDER))
+    older = cgroups.find_cgroups(tmp_path, membership(tmp_path, OLDER))
     assert older == cgroups.CgroupParent(tmp_path / "memory/some/place", tmp_path / "pids", unified=False)
     assert older is not None
     assert older.new() != older.new()
     hierarchy(tmp_path / "new", "cpu memory pids\n")
-    newer = cgroups.find_cgroups(tmp_path / "new", said(tmp_path, "0::/user.slice\n"))
+    newer = cgroups.find_cgroups(tmp_path / "new", membership(tmp_path, "0::/user.slice\n"))
     assert newer is not None
     assert newer.unified
     assert newer.memory == newer.pids
 
 
-def test_without_a_word_on_groups_there_are_none(tmp_path: Path) -> None:
+def test_without_a_membership_file_there_are_no_groups(tmp_path: Path) -> None:
     assert cgroups.find_cgroups(tmp_path, tmp_path / "nothing") is None
-    assert cgroups.find_cgroups(tmp_path, said(tmp_path, "")) is None
+    assert cgroups.find_cgroups(tmp_path, membership(tmp_path, "")) is None
 
 
 GREEDY = "import sys; sys.stdin.readline(); held = bytearray(b'x' * (300 << 20)); print('kept')"
 
 
-def test_a_group_counts_what_its_process_takes_and_goes_with_it() -> None:
+def test_a_group_limits_the_memory_of_its_process_and_is_removed_after_it() -> None:
     """In a separate process: searching for cgroups may move the process."""
     program = f"""
 import subprocess, sys
@@ -89,7 +90,7 @@ assert group.remove()
     assert done.returncode == 0, done.stderr
 
 
-def test_limits_leave_room_for_what_is_shared(tmp_path: Path) -> None:
+def test_the_memory_limit_leaves_room_for_shared_pages(tmp_path: Path) -> None:
     group = cgroups.Cgroup(tmp_path, tmp_path, unified=True)
     group.limit(Limits(memory_mb=100, processes=7))
     assert (tmp_path / "memory.max").read_text() == str((100 + 64) << 20)

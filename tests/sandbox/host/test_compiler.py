@@ -52,7 +52,7 @@ async def test_another_program_runs_without_it(client: SandboxClient) -> None:
     assert (await client.run(Run("x", code))).stdout == "_StandIn\n"
 
 
-async def test_its_children_end_when_nobody_uses_them() -> None:
+async def test_children_with_the_compiler_end_when_nobody_uses_them() -> None:
     found = CompilerExecutor(ChildPool(_settings(), print), idle_seconds=0.0)
     keeping = asyncio.create_task(found.keep_ready())
     try:

@@ -1,4 +1,4 @@
-"""Which GPUs there are, or why none: every reason on a made-up machine, with a library of NVML's names and layouts."""
+"""Which GPUs are found, or why none: every reason on a simulated machine, with a double of NVML."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def machine(tmp_path: Path, library: Path) -> Path:
     return tmp_path
 
 
-def word(machine: Path, choice: str = "all") -> str:
+def summary_without_devices(machine: Path, choice: str = "all") -> str:
+    """Returns why none of the machine's GPUs can be used."""
     found = find_gpus(choice, machine, machine / "torch")
     assert found.devices == ()
     return found.summary
@@ -54,7 +55,7 @@ def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
     )
 
 
-def test_a_library_that_is_a_link_is_used_where_it_lies(machine: Path) -> None:
+def test_a_linked_library_is_used_from_the_folder_that_it_points_to(machine: Path) -> None:
     system = machine / "usr/lib/x86_64-linux-gnu"
     system.mkdir(parents=True)
     for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
@@ -101,14 +102,14 @@ def test_the_memory_of_a_slice_is_its_own(library: Path, monkeypatch: pytest.Mon
     nvml.close()
 
 
-def test_one_that_was_not_chosen_is_left_alone(machine: Path) -> None:
+def test_a_gpu_that_was_not_chosen_is_left_alone(machine: Path) -> None:
     assert find_gpus("0,1", machine, machine / "torch").devices[0].index == 0
-    assert word(machine, "7").startswith("Double 0: not among --gpus 7; ")
-    assert word(machine, "none") == "none is used: started with --gpus none"
+    assert summary_without_devices(machine, "7").startswith("Double 0: not among --gpus 7; ")
+    assert summary_without_devices(machine, "none") == "none is used: started with --gpus none"
 
 
 @pytest.mark.parametrize(
-    ("gone", "said"),
+    ("gone", "summary"),
     [
         (("dev/nvidia4", "dev/nvidia5", "proc/driver/nvidia/version"), "no NVIDIA driver is loaded"),
         (
@@ -122,16 +123,16 @@ def test_one_that_was_not_chosen_is_left_alone(machine: Path) -> None:
         (("usr/local/nvidia/lib64/libnvidia-ml.so.1",), "the driver's library libnvidia-ml.so.1 cannot be loaded: "),
     ],
 )
-def test_what_is_missing_is_named(machine: Path, gone: tuple[str, ...], said: str) -> None:
+def test_the_summary_names_what_is_missing(machine: Path, gone: tuple[str, ...], summary: str) -> None:
     for path in gone:
         (machine / path).unlink()
-    assert word(machine).startswith(said)
+    assert summary_without_devices(machine).startswith(summary)
 
 
 @pytest.mark.parametrize("line", ["cuda: Optional[str] = None", "cuda = None", "hip = '6.2'"])
 def test_a_cpu_build_of_torch_is_recognized_without_importing_it(machine: Path, line: str) -> None:
     (machine / "torch/version.py").write_text(f"{line}\n")
-    assert word(machine).startswith("this torch is built for the CPU: ")
+    assert summary_without_devices(machine).startswith("this torch is built for the CPU: ")
 
 
 @pytest.mark.parametrize(("supported", "found"), [("12080", False), ("13000", True), ("13010", True), ("14000", True)])
@@ -145,7 +146,7 @@ def test_a_driver_too_old_for_torch_is_named_with_its_cure(
         assert gpus.summary == "the driver 999.1 is too old: it is for CUDA 12.8, and torch is built for 13.0"
 
 
-async def test_doctor_calls_such_a_driver_broken_and_a_machine_without_a_gpu_fine(
+async def test_the_doctor_reports_an_old_driver_as_broken_and_a_machine_without_a_gpu_as_fine(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NVML_DOUBLE_CUDA", "12080")
@@ -169,7 +170,7 @@ def test_a_driver_of_the_same_major_version_runs_a_newer_minor_one(
 
 def test_gpus_of_wsl_are_recognized(machine: Path) -> None:
     (machine / "dev/dxg").touch()
-    assert word(machine).startswith("GPUs of WSL are not used")
+    assert summary_without_devices(machine).startswith("GPUs of WSL are not used")
 
 
 def test_this_machine_is_described_correctly() -> None:
@@ -178,7 +179,7 @@ def test_this_machine_is_described_correctly() -> None:
     assert found.summary
 
 
-def test_nvml_tells_its_driver_and_what_is_in_use(
+def test_nvml_returns_its_driver_and_the_memory_in_use(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used = tmp_path / "used"

@@ -1,4 +1,4 @@
-"""Which bubblewrap builds the jail: the system's where it is new enough, otherwise a known build of the wheel's."""
+"""Which bubblewrap builds the jail: the system's if it is new enough, otherwise a verified build from the wheel."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def test_a_library_that_was_added_to_the_wheel_is_not_loaded(wheel: Path, system
 
 
 @pytest.mark.parametrize("version", ["bubblewrap 0.8.0", "bubblewrap 0.11.0", "bubblewrap 1.0"])
-def test_the_systems_goes_first_where_it_is_new_enough(wheel: Path, system: Path, version: str) -> None:
+def test_the_systems_bubblewrap_goes_first_if_it_is_new_enough(wheel: Path, system: Path, version: str) -> None:
     own = install(system, version)
     assert jail.find_bubblewrap([]) == (own, str(wheel / "_bin" / "bwrap"))
 
 
 @pytest.mark.parametrize("words", ["bubblewrap 0.7.0", "bubblewrap 0.4.1", "'no version'"])
-def test_an_old_one_of_the_systems_is_named_and_not_used(wheel: Path, system: Path, words: str) -> None:
+def test_an_old_bubblewrap_of_the_system_is_reported_and_not_used(wheel: Path, system: Path, words: str) -> None:
     own = install(system, words)
     lacks: list[str] = []
     assert jail.find_bubblewrap(lacks) == (str(wheel / "_bin" / "bwrap"),)

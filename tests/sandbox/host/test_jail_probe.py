@@ -47,7 +47,7 @@ def can_be_a_user() -> bool:
 
 
 @pytest.mark.parametrize(("weaker", "isolation", "pid"), [(False, "full", "1"), (True, "weaker", "")])
-async def test_it_runs_for_an_ordinary_user_too(tmp_path: Path, weaker: bool, isolation: str, pid: str) -> None:
+async def test_the_probe_works_for_an_ordinary_user_too(tmp_path: Path, weaker: bool, isolation: str, pid: str) -> None:
     """As on a laptop: root runs as an ordinary user in a user namespace."""
     if not can_be_a_user():
         pytest.skip("this machine lets root make no user namespace")

@@ -246,7 +246,7 @@ def test_a_socket_that_cannot_be_created_is_reported_with_a_fix(tmp_path: Path) 
     assert f"make its folder first: mkdir -p {tmp_path}/none" in tried.stderr
 
 
-def test_it_leaves_when_its_parent_is_gone_already(tmp_path: Path) -> None:
+def test_a_supervisor_whose_parent_is_gone_ends(tmp_path: Path) -> None:
     assert ran("-m", "sandbox", "serve", "--socket", str(tmp_path / "s"), "--parent", "1").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Starting a CUDA driver behind the walls, with the stand-in: the table of walls, and what is covered afterwards."""
+"""Starts a stand-in for a CUDA driver behind each set of walls, and checks what is closed to it afterwards."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ WALLS = {
 
 
 @pytest.mark.parametrize("walls", WALLS)
-def test_each_wall_and_what_the_driver_says(walls: str, tmp_path: Path) -> None:
+def test_the_driver_reports_what_each_set_of_walls_refuses(walls: str, tmp_path: Path) -> None:
     wall, result = WALLS[walls]
     program = START.format(device=json.dumps(asdict(drivers.rehearsal_device())), wall=wall)
     assert alone(program, tmp_path) == [result]
@@ -143,5 +143,5 @@ try:
 except RuntimeError as problem:
     print(problem)
 """
-    said = "cuInit: error 304; the driver needs a system call or a file that it was refused (docs/gpu.md)"
-    assert alone(program, tmp_path) == [said]
+    message = "cuInit: error 304; the driver needs a system call or a file that it was refused (docs/gpu.md)"
+    assert alone(program, tmp_path) == [message]

@@ -175,7 +175,7 @@ async def test_each_way_to_end_is_reported(fresh: SandboxClient, code: str, stat
     assert isinstance(outcome.cause, cause)
 
 
-async def test_one_at_a_time_in_the_order_they_came_while_the_cpu_goes_on(fresh: SandboxClient) -> None:
+async def test_gpu_runs_take_turns_in_their_order_while_the_cpu_goes_on(fresh: SandboxClient) -> None:
     first = asyncio.create_task(run(fresh, "import time; time.sleep(2)"))
     while (await fresh.health()).running == 0:
         await asyncio.wait([first], timeout=0.01)

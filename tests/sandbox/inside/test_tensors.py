@@ -1,4 +1,4 @@
-"""torch and numpy objects in and out of a real child: torch is in no other process."""
+"""Arguments and results with torch and numpy objects, passed to a real child and back."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ async def test_arguments_are_writable_and_each_case_has_its_own(client: SandboxC
         ("signal.SIGTERM", 15),
     ],
 )
-async def test_what_has_a_plain_form_leaves_in_it(client: SandboxClient, expression: str, value: Value) -> None:
+async def test_a_result_with_a_plain_form_is_returned_in_it(
+    client: SandboxClient, expression: str, value: Value
+) -> None:
     code = f"import collections, signal, torch, numpy as np\ndef f(): return {expression}"
     assert await called(client, code, ()) == [("ok", value)]
 
@@ -86,7 +88,7 @@ async def test_what_has_a_plain_form_leaves_in_it(client: SandboxClient, express
         "loop()",
     ],
 )
-async def test_what_has_none_is_marked_and_does_not_leave(client: SandboxClient, expression: str) -> None:
+async def test_a_result_without_a_plain_form_is_marked_as_unsupported(client: SandboxClient, expression: str) -> None:
     code = f"""
 import torch, numpy as np
 class Sub(torch.Tensor): pass
@@ -101,12 +103,12 @@ def f(): return {expression}
     assert entry[:2] == ("unsupported", "TypeError")
 
 
-async def test_what_cannot_be_a_result_is_named_by_its_type(client: SandboxClient) -> None:
+async def test_an_unsupported_result_is_named_by_its_type(client: SandboxClient) -> None:
     (entry,) = await called(client, "def f(): return object()", ())
     assert entry == ("unsupported", "TypeError", "a value of type object cannot be returned")
 
 
-async def test_a_view_that_claims_a_tera_element_is_stopped_before_it_is_made(client: SandboxClient) -> None:
+async def test_a_view_with_10_to_the_12_elements_is_refused_before_it_is_copied(client: SandboxClient) -> None:
     code = "import torch\ndef f(n): return torch.ones(1).expand(n)"
     outcome = await client.run(Run("run", code, entry="f", cases=encode([(10**12,)])))
     assert (outcome.status, outcome.results) == ("output", b"")

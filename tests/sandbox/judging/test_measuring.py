@@ -1,4 +1,4 @@
-"""Measured answers: honest numbers from outside their process, on inputs that nobody knew, and only of right runs."""
+"""Measurements of answers: taken outside their process, on fresh inputs, and only of right runs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def double(x):
 """
 
 
-async def test_what_an_answer_has_the_driver_compute_is_its_own(client: SandboxClient) -> None:
+async def test_what_the_driver_computes_for_an_answer_counts_as_the_answers_own(client: SandboxClient) -> None:
     patient = replace(WITHHOLDING, limits=Limits(wall_ms=60_000, cpu_ms=60_000))
     found = await measure_answers(client, patient, {1: FAST, 2: BURNS_ELSEWHERE}, runs=1)
     fast, burning = found.answers[1], found.answers[2]
@@ -108,7 +108,7 @@ async def test_what_an_answer_has_the_driver_compute_counts_toward_its_limits(cl
     assert judgement.cause.line == 3
 
 
-async def test_all_answers_of_a_pass_get_the_same_inputs_and_each_pass_new_ones(client: SandboxClient) -> None:
+async def test_all_answers_of_a_pass_get_the_same_inputs_and_each_pass_gets_new_ones(client: SandboxClient) -> None:
     seen = Recording(client)
     await measure_answers(seen, CHALLENGE, {1: FAST, 2: SLOW}, runs=3)
     cases = [run.cases for run in seen.runs if run.role in ("reference", "answer")]
@@ -117,13 +117,13 @@ async def test_all_answers_of_a_pass_get_the_same_inputs_and_each_pass_new_ones(
     assert all(run.priority == "background" for run in seen.runs), "first answers go before it"
 
 
-async def test_an_answer_that_is_not_right_every_time_leaves(client: SandboxClient) -> None:
+async def test_an_answer_that_is_once_wrong_is_not_steady(client: SandboxClient) -> None:
     found = await measure_answers(client, CHALLENGE, {1: FAST, 2: LUCKY}, runs=9)
     assert found.answers[1].steady
     assert not found.answers[2].steady
 
 
-async def test_a_question_that_fails_is_nobodys_time(client: SandboxClient) -> None:
+async def test_a_question_without_a_working_reference_cannot_be_measured(client: SandboxClient) -> None:
     broken = Challenge(
         entry="double",
         cases_program=CHALLENGE.cases_program,

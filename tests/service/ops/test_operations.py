@@ -61,7 +61,7 @@ async def test_a_slot_is_followed_from_due_to_confirmed(daily: DailyChannel, clo
     assert (late.taken_at, late.sent_at) == (NINE + timedelta(seconds=151), NINE + timedelta(seconds=160))
 
 
-async def test_one_posted_in_the_first_minute_is_on_time(daily: DailyChannel, clock: Clock) -> None:
+async def test_a_question_posted_in_the_first_minute_is_on_time(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice())
     await daily.schedule()
     clock.now = NINE + timedelta(seconds=2)
@@ -78,7 +78,7 @@ async def test_after_an_outage_the_time_it_was_due_is_the_slots(daily: DailyChan
     assert (late.state, late.due_at, late.late_s) == ("late", NINE, 1800)
 
 
-async def test_one_that_will_not_come_says_why(daily: DailyChannel, clock: Clock) -> None:
+async def test_a_slot_that_will_not_be_posted_says_why(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice())
     await daily.schedule()
     clock.now = NINE + timedelta(hours=5)

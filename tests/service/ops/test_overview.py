@@ -17,7 +17,7 @@ async def view(stage: Stage, caller: Caller) -> Overview:
     return await overview.view(stage.session, caller, None, "", stage.now)
 
 
-async def test_it_counts_what_waits_in_this_workspace_alone(stage: Stage) -> None:
+async def test_the_overview_counts_what_waits_in_this_workspace_alone(stage: Stage) -> None:
     await stage.bank(question("a"), question("b"))
     boss, eve = await stage.caller("Boss", admin=True), await stage.caller("Eve", workspace="away")
     await moderation.report(stage.session, boss, "a", "It is wrong.", stage.now)

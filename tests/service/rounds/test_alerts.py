@@ -227,7 +227,7 @@ async def test_two_simultaneous_leaders_notify_once(two: TwoChats, service: Serv
     assert len(told(await two.deliver())) == 1
 
 
-async def test_it_checks_only_sometimes_even_if_the_clock_jumps(two: TwoChats, service: Service) -> None:
+async def test_alerts_are_checked_at_intervals_even_if_the_clock_jumps(two: TwoChats, service: Service) -> None:
     alerts = Alerts(service.sessions, None)
     await alerts.check(MONDAY + timedelta(days=9))
     two.clock.now += LATE_AFTER + CHECK_INTERVAL

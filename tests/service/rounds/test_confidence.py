@@ -40,7 +40,7 @@ async def points(daily: DailyChannel, ref: str, name: str) -> tuple[int, int, in
     return found.total, found.bonus, found.confidence
 
 
-async def test_it_pays_if_right_and_costs_if_wrong(daily: DailyChannel, clock: Clock) -> None:
+async def test_confidence_pays_if_right_and_costs_if_wrong(daily: DailyChannel, clock: Clock) -> None:
     ref = await opened(daily, clock, choice())
     clock.advance(minutes=30)  # too late for a bonus
     said: tuple[Confidence | None, ...] = (None, "guess", "think", "sure")

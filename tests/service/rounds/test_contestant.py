@@ -69,7 +69,7 @@ async def revealed(daily: DailyChannel, clock: Clock) -> RevealPost:
     return reveal
 
 
-async def test_it_answers_before_the_question_opens_and_is_shown_at_the_reveal(
+async def test_the_model_answers_before_the_question_opens_and_is_shown_at_the_reveal(
     opened: Open, model: ModelDouble, clock: Clock
 ) -> None:
     async with opened(choice(), asks=True) as daily:
@@ -95,7 +95,7 @@ async def test_it_answers_before_the_question_opens_and_is_shown_at_the_reveal(
         assert secret not in model.prompt
 
 
-async def test_it_counts_nowhere(opened: Open, model: ModelDouble, clock: Clock) -> None:
+async def test_the_answer_of_the_model_counts_nowhere(opened: Open, model: ModelDouble, clock: Clock) -> None:
     async with opened(choice()) as daily:
         clock.now = NINE
         (post,) = [body for body in await daily.ticked() if isinstance(body, QuestionPost)]

@@ -113,7 +113,7 @@ async def test_what_is_no_completion(model: ModelDouble, body: bytes) -> None:
         await reach(model).ask(MESSAGES)
 
 
-async def test_nobody_listens() -> None:
+async def test_an_endpoint_that_does_not_listen_is_reported() -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(EndpointFailed, match="ConnectError"):

@@ -111,7 +111,7 @@ async def test_topics_are_compared_over_four_weeks_and_a_question_closes_in_one_
     assert view.digest == first
 
 
-async def test_it_goes_where_reports_go_and_can_be_turned_off_and_on(
+async def test_a_digest_goes_where_reports_go_and_can_be_turned_off_and_on(
     daily: DailyChannel, clock: Clock, boss: Who
 ) -> None:
     await play_week(daily, clock, boss)

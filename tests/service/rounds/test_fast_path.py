@@ -105,12 +105,12 @@ async def test_both_paths_store_and_reply_the_same(
     assert called == [{"answer"}] * 2
 
 
-async def test_it_is_taken_by_the_first_answer_and_a_changed_one(daily: DailyChannel, ref: str) -> None:
+async def test_the_fast_path_is_taken_by_a_first_answer_and_a_changed_one(daily: DailyChannel, ref: str) -> None:
     assert await is_fast(daily, ref, "a")
     assert await is_fast(daily, ref, "b")
 
 
-async def test_it_reads_by_index_though_the_tables_are_nearly_empty(
+async def test_the_fast_path_reads_by_index_though_the_tables_are_nearly_empty(
     daily: DailyChannel, clock: Clock, ref: str
 ) -> None:
     known = await daily.service.api.state.parts.fast_path._find(1)
@@ -167,7 +167,9 @@ async def test_copies_of_an_event_on_both_paths_at_once_are_answered_once(daily:
     assert len([row for row in await daily.rows(AnswerRow) if row.event_id.startswith("press")]) == 6
 
 
-async def test_it_does_not_answer_for_another_workspace(daily: DailyChannel, clock: Clock, ref: str) -> None:
+async def test_the_fast_path_does_not_record_answers_of_another_workspace(
+    daily: DailyChannel, clock: Clock, ref: str
+) -> None:
     stranger = daily.who("Mallory", workspace="elsewhere")
     await daily.client.join(stranger, DAILY)
     # Not by a reply that tells what kind of question it is, either.

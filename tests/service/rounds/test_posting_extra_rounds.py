@@ -70,7 +70,9 @@ async def test_the_day_keeps_its_own_question(daily: DailyChannel, clock: Clock)
     assert (post.extra, post.question.id != early.question.id) == (False, True)
 
 
-async def test_it_asks_what_is_wanted_and_closes_when_it_is_told(asked: DailyChannel, clock: Clock) -> None:
+async def test_an_extra_round_asks_the_wanted_question_and_closes_at_the_wanted_time(
+    asked: DailyChannel, clock: Clock
+) -> None:
     wanted = ExtraRound(topics=("tensors",), kinds=("value",), levels=("mid",), open_minutes=30)
     view = await asked.client.ask_extra(asked.who("Boss", admin=True), "e1", DAILY, wanted)
     assert (view.question.kind, view.closes_at) == ("value", NINE + timedelta(minutes=30))
@@ -84,7 +86,7 @@ async def test_it_asks_what_is_wanted_and_closes_when_it_is_told(asked: DailyCha
     )
 
 
-async def test_it_repeats_nothing_that_the_schedule_remembers(asked: DailyChannel) -> None:
+async def test_an_extra_round_repeats_nothing_that_the_schedule_remembers(asked: DailyChannel) -> None:
     boss = asked.who("Boss", admin=True)
     views = [await asked.client.ask_extra(boss, f"e{number}", DAILY, ANYTHING) for number in range(2)]
     assert len({view.question.id for view in views}) == 2
@@ -102,7 +104,9 @@ async def test_refusals_change_nothing(asked: DailyChannel) -> None:
     assert len(await asked.rows(Round)) == 1
 
 
-async def test_it_earns_points_but_neither_extends_nor_breaks_a_streak(asked: DailyChannel, clock: Clock) -> None:
+async def test_an_extra_round_earns_points_and_neither_extends_nor_breaks_a_streak(
+    asked: DailyChannel, clock: Clock
+) -> None:
     """Ada answers both rounds of the day, Bob only the day's; both have a streak of one."""
     boss = asked.who("Boss", admin=True)
     for name in ("Ada", "Bob"):

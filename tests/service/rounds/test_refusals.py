@@ -81,7 +81,9 @@ async def test_admins_are_told_once_what_ends_the_refusal(waiting: DailyChannel,
     assert facts(await waiting.deliver()) == []
 
 
-async def test_it_is_posted_once_as_soon_as_the_bot_is_invited(waiting: DailyChannel, clock: Clock) -> None:
+async def test_a_refused_question_is_posted_once_as_soon_as_the_bot_is_invited(
+    waiting: DailyChannel, clock: Clock
+) -> None:
     await waiting.deliver()
     clock.advance(seconds=10)
     assert await waiting.claim() == ()
@@ -96,7 +98,7 @@ async def test_it_is_posted_once_as_soon_as_the_bot_is_invited(waiting: DailyCha
     assert facts(made) == [ChannelRecovered(channel="#daily", error=CURE)] and questions(made) == []
 
 
-async def test_it_is_tried_again_without_any_report(waiting: DailyChannel, clock: Clock) -> None:
+async def test_a_refused_question_is_tried_again_without_any_report(waiting: DailyChannel, clock: Clock) -> None:
     await waiting.deliver()
     clock.advance(seconds=REFUSED_RETRY_SECONDS - 1)
     assert await waiting.claim() == ()

@@ -165,7 +165,9 @@ async def done_at(daily: DailyChannel) -> datetime | None:
         return await session.scalar(select(Maintenance.done_at).where(Maintenance.task == "retention"))
 
 
-async def test_it_runs_once_a_day_whichever_worker_leads(daily: DailyChannel, clock: Clock, database: str) -> None:
+async def test_retention_runs_once_a_day_whichever_worker_leads(
+    daily: DailyChannel, clock: Clock, database: str
+) -> None:
     first, second = (Retention(daily.service.sessions, EVERY) for _ in range(2))
     await first.check(clock())
     began = clock()

@@ -49,6 +49,6 @@ def test_the_view_has_no_key_and_the_key_has_everything() -> None:
     assert (key.why, key.proof, key.place) == ("So it is.", "assert True", "team.md, line 9")
 
 
-def test_it_is_the_same_each_time() -> None:
+def test_a_preview_is_the_same_each_time() -> None:
     bank = read_bank(TEXT, name="team.md").bank
     assert preview_question(bank.questions[0], bank) == preview_question(bank.questions[0], bank)

@@ -109,7 +109,7 @@ def test_an_environment_without_its_numbers(name: str) -> None:
         "x" * 1001,
     ],
 )
-def test_none_where_it_cannot_be_done_well(source: str) -> None:
+def test_a_formula_that_cannot_be_converted_faithfully_gives_none(source: str) -> None:
     assert to_mathml(source) is None
 
 

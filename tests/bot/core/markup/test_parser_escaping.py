@@ -55,7 +55,7 @@ def normalized(text: str) -> str:
         "",
     ],
 )
-def test_it_is_shown_as_typed(text: str) -> None:
+def test_escaped_text_is_shown_as_typed(text: str) -> None:
     assert shown(escape(text)) == normalized(text)
 
 

@@ -41,7 +41,7 @@ def test_summaries(markdown: str, expected: str) -> None:
         (-1, ""),
     ],
 )
-def test_it_is_cut_after_a_word(limit: int, expected: str) -> None:
+def test_a_long_summary_is_cut_after_a_word(limit: int, expected: str) -> None:
     assert to_summary(parse("one two three four"), limit) == expected
 
 
