@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _UNRANKED = "scores no points"
 """What the prompt of a question with an unprotected fact says."""
 _WRONG_SOLUTIONS = 3
+"""Wrong solutions that a `code` question needs."""
 _SELF_PROVING = ("output", "code")
 """Kinds whose own parts are the proof: program and output, or reference and wrong solutions. A family is proved by its
 variants."""

@@ -25,6 +25,7 @@ ENTRY = "_dailygrad_draw"
 _FEWEST = 2
 """Minimum number of wrong options with `few`; three otherwise."""
 _MOST = 4
+"""Wrong options of a drawn question."""
 
 _VARIANTS = """
 

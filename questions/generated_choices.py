@@ -36,6 +36,7 @@ ASKED = "Which of these belongs to the answer?"
 SUFFIX = "-which"
 """Suffix added to the id of the original question."""
 _WRONG = 3
+"""Wrong options of a generated question."""
 _SAME_ANSWER_SIMILARITY = 0.45
 """Similarity of questions (see `similarity`) from which they may share an answer."""
 _OVERLAP = 0.30

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _LENGTH = 60
+"""Longest id, characters."""
 _COMMAND = re.compile(r"\\[a-z]+")
 _WORD = re.compile(r"[^\W_]+")
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 MOST = 6
 """Maximum number of key points."""
 _LONGEST = 260
+"""Longest key point, characters."""
 _ROOM = 4
 """Number of key points from which plain sentences are left out."""
 # Searched in small letters: several times as fast as a search that ignores case.

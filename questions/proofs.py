@@ -180,6 +180,7 @@ def _output_line(question: Question, source: Source, printed: str) -> tuple[Span
 NONE = "none"
 """What a document says in place of a fingerprint if no GPU has proved the task."""
 _DIGITS = 12
+"""Hexadecimal digits of a digest."""
 _NOT_PROVED = ("starter", "gpu_proof")
 """Fields of a task that no proof depends on."""
 

@@ -53,6 +53,7 @@ _OWN_SUFFIXES = (*MARKDOWN, ".txt", "")
 
 
 _MUCH_UNUSED = 0.5
+"""Share of a document's lines without a question from which that is said."""
 _FRONT_LINES = 20
 """First lines of a document in which its bank is named."""
 

@@ -42,7 +42,9 @@ ANSWERING = ("key", "answer", "n")
 """Fields in the pattern of an answer."""
 
 _LONGEST_PATTERN = 200
+"""Longest pattern, characters."""
 _MOST_OPTIONS = 26
+"""Columns of options."""
 _LINE = re.compile(r"[ \t]*(?P<name>[^\W\d]\w*)[ \t]*[:=][ \t]*(?P<value>.*)")
 _VALUE = re.compile(r'[ \t]*(?P<value>"(?:[^"\\]|\\.)*"|\'[^\']*\'|[^,]*)[ \t]*(?:,|$)')
 _FIELD = re.compile(r"\{(?P<name>[a-z]+)\}")

@@ -32,6 +32,7 @@ _FRAME = "blue"
 _WIDTH = 100
 """Maximum length of a shown line; longer ones are cut around the marked part."""
 _BEFORE = 30
+"""Columns of a long line that are shown before its caret."""
 
 
 def finding_text(finding: Finding, source: Source) -> Text:

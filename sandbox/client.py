@@ -22,8 +22,11 @@ EXTRA_SECONDS = 300.0
 """Time to wait for an outcome beyond the run's own limit: queueing and, at worst, the start of the compiler's zygote on
 a loaded machine. A supervisor that ends closes the connection, so that nobody waits for it."""
 _HEALTH_SECONDS = 10
+"""Longest wait for a health report."""
 _POLL_SECONDS = 0.05
+"""Interval at which a sandbox that starts is asked whether it is ready."""
 _RECEIVE_BYTES = 1 << 18
+"""Bytes received at a time."""
 _MOST = 1e9
 """Largest number that a sandbox can report of its runs."""
 _LONGEST_TEXTS = 100_000

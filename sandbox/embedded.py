@@ -13,6 +13,7 @@ from pathlib import Path
 from sandbox.client import SandboxClient
 
 _STOP_SECONDS = 15
+"""Longest wait for the sandbox to stop, before it is killed."""
 # -I ignores PYTHONPATH, so the folder of this package is passed as the first argument.
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.cli import sandbox_command; sandbox_command()"
 

@@ -17,8 +17,11 @@ from sandbox.tls import Certificates, Node
 from sandbox.wire import Device, Outcome, Run
 
 _MAX_ATTEMPTS = 3
+"""Nodes that a run is sent to before it fails."""
 _FIRST_BACKOFF_SECONDS = 0.5
+"""Time for which a node is avoided after a failure; it doubles with each."""
 _MAX_BACKOFF_SECONDS = 30.0
+"""Longest time for which a node is avoided."""
 _QUEUE_NEWS_SECONDS = 2.0
 """Time for which a backend's last reported queue length counts as current."""
 _DNS_CACHE_SECONDS = 5.0

@@ -32,7 +32,9 @@ ITEM_BYTES: dict[str, int] = {
 
 _NAMES = tuple(ITEM_BYTES)
 _MAX_DIMENSIONS = 32
+"""Dimensions of an array."""
 _MAX_ELEMENTS = 1 << 40
+"""Elements of an array, with empty sides counted as 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ MAX_HANGS = 4
 """Checks in a row that find the process hanging, after which it is killed."""
 _SCHEME = "http://"
 _TIMEOUT_SECONDS = 8.0
+"""Longest wait for a process's answer."""
 
 
 class Hanging(Exception):

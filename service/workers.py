@@ -22,6 +22,7 @@ from service.credentials import ServiceTokens
 from service.sandboxes import FRAME, MAX_FRAME_BYTES
 
 _CONNECT_TIMEOUT_SECONDS = 3.0
+"""Longest wait for a connection to a worker."""
 _EXTRA_RUN_SECONDS = EXTRA_SECONDS + 20
 """Time to wait beyond a run's limit: longer than a worker waits, so that the worker, which knows more, fails first."""
 _HEALTH_TIMEOUT_SECONDS = 12.0

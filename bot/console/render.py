@@ -31,7 +31,9 @@ from bot.core.text import console as words
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _BAR_CELLS = 20
+"""Width of a full bar, columns."""
 _LABEL_CELLS = 36
+"""Longest label beside a bar, columns."""
 
 
 def card_text(card: Card, width: int = 80) -> str:

@@ -267,6 +267,7 @@ def _bare(word: str) -> str:
 # Completion
 
 _MOST = 25
+"""Completions that are returned at most."""
 _MOST_OFFERED = 100
 """Commands that a command bar shows at most: all of them, before anything is typed."""
 

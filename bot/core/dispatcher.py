@@ -90,6 +90,7 @@ _AT_ONCE = 100
 # Shutdown timeouts, seconds. A waiting claim holds no messages and may be dropped; a running post must not be.
 _LAST_CLAIM_S = 0.5
 _LAST_POSTS_S = 15.0
+"""Longest wait for posts that are under way when the bot stops, seconds."""
 # Timeout of one post, seconds; after it, the message may or may not have been posted.
 _POST_S = 20.0
 

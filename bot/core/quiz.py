@@ -41,11 +41,16 @@ from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import AnswerInput, AskForm, TodayView, invalid_input
 
-# Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
+_LOG = logging.getLogger(__name__)
+_REF = re.compile(r"[rpsd][0-9]{1,18}")
+"""A ref of a question, as the service writes it."""
 
 
 class ButtonHandler:
-    """Answers pressed buttons and submitted forms: those of questions itself, others by the commands they belong to."""
+    """Answers pressed buttons and submitted forms: those of questions itself, others by the commands they belong to.
+
+    An action id holds everything needed, so old buttons work after a restart.
+    """
 
     def __init__(
         self,
@@ -209,10 +214,6 @@ def _asks_for_code(today: TodayView) -> AskForm | None:
     forms = [ask for ask in today.forms if ask.question.kind == "code"]
     unanswered = [ask for ask in forms if ask.given is None]
     return next(reversed(unanswered or forms), None)
-
-
-_LOG = logging.getLogger(__name__)
-_REF = re.compile(r"[rpsd][0-9]{1,18}")
 
 
 class Quiz:

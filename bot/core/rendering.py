@@ -26,6 +26,7 @@ from bot.core.markup.tree import Align
 from bot.core.text import forms
 
 _BAR_CELLS = 10
+"""Width of a full bar, characters."""
 EMPTY = "…"
 
 

@@ -47,11 +47,17 @@ GuildCallback = Callable[[discord.Guild, bool], Awaitable[None]]
 """Called with a server the bot is in; the flag says whether it has just been added."""
 JOURNAL: Final = "discord.sqlite"
 _JOURNAL_RETENTION: Final = timedelta(days=8)
+"""Time for which the ids of answered events are kept."""
 _PRUNE_INTERVAL_S: Final = 3600.0
+"""Interval at which the journal is pruned, seconds."""
 _DRAIN_S: Final = 10.0
+"""Longest wait for what is being handled when the connection ends, seconds."""
 _CLOSE_S: Final = 5.0
+"""Longest wait for the gateway connection to close, seconds."""
 _MAX_RECONNECT_PAUSE_S: Final = 60.0
+"""Longest pause before the next attempt to connect, seconds."""
 _UNKNOWN_MEMBER: Final = frozenset({10004, 10007, 10013, 50001})
+"""Error codes of Discord for a member who is not in the server."""
 # Close codes after which reconnecting cannot help. Docs: topics/opcodes-and-status-codes.
 _FATAL: Final = {
     4004: "Discord rejects the token: copy a new one from the developer portal into DISCORD_TOKEN",

@@ -72,7 +72,9 @@ _COMPARED_KEYS = (
 # Discord asks again at every letter, so do not wait for a slow service.
 _TIMEOUT_S = 1.0
 _CACHE_LIFETIME = timedelta(minutes=2)
+"""Time for which the suggestions of a workspace are cached."""
 _MAX_WORKSPACES = 256
+"""Workspaces whose suggestions are cached."""
 
 
 def application_commands() -> list[Body]:

@@ -84,9 +84,11 @@ FetchMember = Callable[[Who], Awaitable[Who | None]]
 FindHome = Callable[[str], Awaitable[str]]
 """Returns the server where a member plays, for commands outside of servers; empty without one."""
 _HOME_TIMEOUT_S: Final = 1.0
+"""Longest wait for the service to name a member's home, seconds."""
 TOO_LATE_S: Final = 2.5
 """Delay after which a first response is not attempted, seconds. Discord allows three, including the way there."""
 _SAMPLES: Final = 64
+"""Latest interactions whose age the clock skew is estimated from."""
 MODAL_WAIT_S: Final = 1.5
 """Time a reply that may open a modal may take before it is acknowledged without one, seconds."""
 # For replies that open no modal: a card that is ready this soon needs no "thinking…" first.

@@ -30,6 +30,7 @@ from bot.discord.render import (
 )
 
 _MODAL_ROOM = 3000
+"""Longest question in a modal, UTF-16 units."""
 FILE = ":file"
 """Suffix of an upload's name: `code:file` replaces the field `code`."""
 _MORE = "-# The rest of the question is in its message."

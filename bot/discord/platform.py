@@ -50,14 +50,18 @@ LOOK_BACK: Final = timedelta(hours=26)
 _NOT_EDITED: Final = ("nonce", "enforce_nonce")
 """Fields of a new message that an edit does not have."""
 _PAGE: Final = 100
+"""Messages that Discord returns at a time."""
 _PAGES: Final = 20
+"""Pages of a channel that are searched for a message."""
 _DAY_MINUTES: Final = 1440
 _POST_MINUTES: Final = 10_080
 """A post of a forum is archived after a week without messages, so that its question stays in sight."""
 _PARTIAL: Final = 256
+"""Messages whose posted parts are remembered."""
 _CHANNELS: Final = 10_000
 """Channels whose server is remembered."""
 _BUSY_S: Final = 10.0
+"""Wait when Discord is busy and names no time, seconds."""
 _ROLE = "open Server Settings → Roles, or the channel's own Permissions, and allow the bot"
 _FIXES: Final[dict[int, str]] = {
     10003: "the channel was deleted: type `/quiz-admin schedule add` in another one",

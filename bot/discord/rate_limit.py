@@ -24,9 +24,11 @@ from bot.discord.library import Route
 GLOBAL_LIMIT: Final = 50
 """Global limit, requests per second; interaction endpoints do not count. Docs: topics/rate-limits."""
 WINDOW_S: Final = 1.0
+"""Length of the window that the limit counts in, seconds."""
 INITIAL_SLOTS: Final = 5
 """Requests allowed at once after a start: those of a previous process still count for a second."""
 _CATCH_UP: Final = 5
+"""Requests that may follow at once after a pause."""
 
 
 class RequestSlots:

@@ -51,15 +51,17 @@ UPLOAD, RADIOS, CHECKS = 19, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED
 _BODY_ROOM = DISCORD.message_text - 50
+"""Longest text of a message, UTF-16 units, below Discord's limit."""
 _TITLE_ROOM = 410
 """Room for the title, which escaping may double."""
 _MAX_DISPLAYS = 8
+"""Text components of a message."""
 # Each may need a text component before and after it, and the number of components is limited.
 _MAX_PICTURES = 3
 _MAX_BUTTONS = 5 * DISCORD.row_buttons
+"""Buttons of a message."""
 _STYLES = {"primary": 1, "plain": 2, "danger": 4}
 _OPENS_PAGE = 5
-_BAR_CELLS = 10
 _PHONE_CELLS: Final = 36
 """Widest table, columns of text, that a phone shows without breaking its lines."""
 T = TypeVar("T")

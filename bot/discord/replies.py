@@ -23,6 +23,7 @@ from bot.discord.render import EPHEMERAL, V2, Body, parts_of_card
 MESSAGE, THINKING, WORKING, UPDATE, CHOICES, MODAL = 4, 5, 6, 7, 8, 9
 """Types of a first response. Docs: interactions/receiving-and-responding."""
 _ACKNOWLEDGED, _UNKNOWN = 40060, 10062
+"""Error codes: the interaction was acknowledged before, and it is unknown."""
 _EXPIRED: Final = frozenset({10015, 50027})
 # The library retries a failed first response after a second, so the first attempt may have arrived.
 _FIRST_RETRY_S: Final = 0.9

@@ -21,9 +21,13 @@ Body = dict[str, Any]
 PERMISSIONS: Final = sum(NEEDED.values())
 _ADMINISTRATOR: Final = 1 << 3
 _ALL: Final = -1
+"""Every permission, as bits."""
 _PAGE: Final = 200
+"""Servers that Discord returns at a time."""
 _FEW_STARTS: Final = 20
+"""Connections left today below which something is wrong."""
 _ROLE, _MEMBER = 0, 1
+"""Types of permission overwrites. Docs: resources/channel, Overwrite Object."""
 
 
 def install_link(application: str) -> str:

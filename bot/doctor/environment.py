@@ -19,6 +19,7 @@ _OTHERS: Final = frozenset({"DAILYGRAD_ALIVE_FILE", "DAILYGRAD_BACKUPS", "SLACK_
 _SHARED: Final = ("DISCORD_", "SLACK_", "DATABASE_")
 """Prefixes that other programs use too: only names that resemble a setting are reported."""
 _ALIKE: Final = 0.85
+"""Minimum similarity of a suggestion, 0 to 1."""
 
 
 def variables_of(kind: type[BaseSettings]) -> set[str]:

@@ -28,7 +28,9 @@ from wcwidth import iter_graphemes
 WIDTH = 460
 """Width, logical pixels. Phones show a picture in chat at about three quarters of it, desktops somewhat larger."""
 SCALE = 2
+"""Pixels of the picture for each logical pixel."""
 MARGIN = 16
+"""Margin, logical pixels."""
 
 PAPER, INK, QUIET, LINE, BAR, TRACK = "#fbfbfe", "#171a23", "#4a5064", "#c9cede", "#4157d8", "#e6e9f4"
 
@@ -47,7 +49,9 @@ _FAMILIES = (
     *("Noto Emoji", "Symbola", "Unifont"),
 )
 _MARKS = 3
+"""Combining marks that a grapheme keeps."""
 _MISSING = "\N{WHITE SQUARE}"
+"""Stands for a character that no font has."""
 _FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 """Two of them are a flag, which is drawn as its two letters."""
 _KEYCAP = "\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"

@@ -19,6 +19,7 @@ from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
 _TIMEOUT_S = 2.0
+"""Longest wait for Slack's answer, seconds."""
 _UNANSWERED = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
 _ABSENT = frozenset({"channel_not_found", "not_in_channel"})
 """What `conversations.info` says of a private channel without the bot."""

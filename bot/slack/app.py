@@ -75,18 +75,24 @@ Health = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
 """Returns whether the bot is healthy, and details."""
 JOURNAL = "slack-journal.sqlite"
 _DRAIN_S = 10.0
+"""Longest wait for what is being handled when the bot stops, seconds."""
 # Time without the outbox after which the bot is unhealthy, seconds: longer than a restart of the service takes.
 _OUTBOX_PATIENCE_S = 120.0
 _RETRY_S = 2.0
+"""Pause before the next attempt to reach Slack at the start, seconds."""
 _JOURNAL_RETENTION = timedelta(days=1)
+"""Time for which the ids of answered events are kept."""
 _PRUNE_INTERVAL_S = 3600.0
+"""Interval at which the journal is pruned, seconds."""
 _RESUME_INTERVAL_S = 15.0
+"""Interval at which unanswered events of other processes are looked for, seconds."""
 _ANYTHING = re.compile("")
 _TRIGGER_LIFETIME = timedelta(seconds=3)
 """Age at which a trigger has expired."""
 # Largest request body, bytes. A view has at most 100 fields of 3,000 characters, each up to 12 bytes when encoded.
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _LAST_REQUESTS_S = 5.0
+"""Longest wait for requests that are under way when the bot stops, seconds."""
 MALFORMED_BODY_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """Errors that a malformed body may cause: Bolt parses it before it checks the signature."""
 

@@ -46,8 +46,11 @@ INSTALL_PATH, REDIRECT_PATH = "/slack/install", "/slack/oauth_redirect"
 # Cache lifetime: another process may refresh a token; the old one still works a while. Docs: using token rotation.
 _MAX_AGE = timedelta(minutes=5)
 _MAX_ENTRIES = 5_000
+"""Cached installations."""
 _INTERVAL_S = 60.0
+"""Interval at which tokens that expire soon are refreshed, seconds."""
 _SAVE_TRIES = 8
+"""Attempts to save a new token, which Slack returns only once."""
 
 
 class TokenRejected(Exception):

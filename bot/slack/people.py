@@ -36,12 +36,16 @@ _NAME_MAX_AGE = timedelta(hours=1)
 _LIST_INTERVAL = timedelta(hours=6)
 """Time before a workspace is listed again."""
 _LIST_PAGE, _LIST_PAGES = 500, 8
+"""Members that Slack returns at a time, and pages that are read."""
 _MAX_ENTRIES = 20_000
+"""Cached members."""
 _NAME_LENGTH = 80
+"""Longest name of a member, characters."""
 _SLACKBOT = "USLACKBOT"
 """Slack's own bot, which it lists as a person."""
 _USER_ID = re.compile(r"[UW][A-Z0-9]{5,}")
 _ASK_S = 2.0
+"""Longest wait for Slack's answer, seconds."""
 MAX_FILE_BYTES = 100_000
 """Largest program the service accepts, bytes."""
 

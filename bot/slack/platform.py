@@ -24,8 +24,11 @@ EVENT_TYPE = "dailygrad_post"
 # Longest wait for a turn, seconds; a message with a later turn returns to the outbox.
 _MAX_WAIT_S = 6.0
 _LOOK_BACK = timedelta(hours=48)
+"""Age up to which messages are searched for one that may have been posted."""
 _PAGES, _PAGE = 10, 100
+"""Pages that are searched, and messages on each."""
 _MAX_ENTRIES = 10_000
+"""Cached conversations, and messages whose posted parts are remembered."""
 _NOT_EDITED = ("mrkdwn", "unfurl_links", "unfurl_media")
 """Arguments of `chat.postMessage` that `chat.update` does not have."""
 

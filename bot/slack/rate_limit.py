@@ -29,6 +29,7 @@ CHANNEL_LIMIT = RateLimit(1.0, 3)
 TEAM_LIMIT = RateLimit(5.0, 30)
 """Limit of messages to a workspace: the least that "several hundred per minute", all Slack says, can mean."""
 _MAX_ENTRIES = 10_000
+"""Methods, channels and workspaces that are remembered."""
 # Share of a burst that is not scheduled: a delayed call uses the room that Slack counts for the next one.
 _RESERVED_SHARE = 1 / 6
 # Added to a wait, seconds, so that the next check is never just too early.

@@ -40,9 +40,13 @@ _MAX_BLOCKS = SLACK.message_blocks - 5
 # Slack documents no limit of the blocks as JSON; `msg_blocks_too_long` was seen from 13,200 characters on.
 _MAX_BYTES = 11_000
 _RICH_BYTES = 6_000
+"""Largest rich text block, bytes of JSON."""
 _MAX_TEXT = SLACK.message_text - 100
+"""Longest text of a section, UTF-16 units, below Slack's limit."""
 _MAX_ACTIONS = 20
+"""Buttons in a row of actions."""
 _CONTEXT = SLACK.context_text - 200
+"""Longest small print in one block, UTF-16 units, below Slack's limit."""
 _RICH_ONLY = re.compile(r'"type": "(link|date)"')
 _PICTURE = "picture "
 _ELSEWHERE = " … The rest is in the message itself."

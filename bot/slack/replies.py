@@ -28,9 +28,11 @@ Body = dict[str, Any]
 # Errors after which a direct message replaces an ephemeral one.
 _NOT_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
 _ERROR_LENGTH = 300
+"""Longest error beside a field, characters."""
 # Time in which a view may still be opened, seconds: a trigger lives three, and a part of that has gone by.
 _TRIGGER_S = 2.0
 _LEAST_WAIT_S = 0.1
+"""Shortest wait between two attempts, seconds."""
 REPLY_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
 """What these calls may raise."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bot.core.events import Event
 
 _METADATA_LENGTH = 3_000
+"""Longest private metadata of a view, characters: Slack's limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,17 @@ from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
 from bot.core.metrics import count_responses
 
 _CONNECTIONS = 100
+"""Connections at a time."""
 _CALL_S = 15
+"""Longest wait for the reply to a call, seconds."""
 _DOWNLOAD_S = 10.0
+"""Longest download of a file, seconds."""
 _RATE_LIMIT_RETRIES = 2
+"""Retries of a call that was rate limited."""
 _LONGEST_RETRY_AFTER_S = 30.0
+"""Longest wait that Slack may ask for before a retry, seconds."""
 _LATER_S = 5.0
+"""Wait before the next delivery if Slack names no time, seconds."""
 # Error codes of a dead token: the app must be installed again.
 DEAD_TOKEN_CODES = frozenset(
     {"account_inactive", "invalid_auth", "not_authed", "token_revoked", "token_expired", "org_login_required"}

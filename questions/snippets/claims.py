@@ -88,6 +88,7 @@ _ANGLE_BRACKETS = re.compile(r"<[^<>\n]*>")
 _EXPONENT = re.compile(r"[eE](?P<power>[+-]?\d+)")
 _DEVICE = re.compile(rf"(?:{'|'.join(DEVICES)}):\d+")
 _MOST = 20_000
+"""Longest text that is read as a value, characters."""
 
 
 def read_shown(text: str) -> Shown | None:

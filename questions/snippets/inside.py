@@ -21,10 +21,13 @@ from typing import Any
 
 FILENAME = "<snippet>"
 _TEXT = 2000
+"""Longest text of a value, a warning or an exception, characters."""
 _PRINTED = 100_000
+"""Longest output of a program, characters."""
 _TIMES = 6
 """Maximum number of reported executions per statement, because it may be in a loop."""
 _WARNINGS = 20
+"""Warnings that are reported."""
 
 
 class TimeLimitExceeded(BaseException):

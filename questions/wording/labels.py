@@ -85,7 +85,6 @@ _EXPLANATION = (
     r"|aç[ıi]klama|penjelasan|giải[ ]thích|解析|解释|解釋|解説|説明|해설|설명"
 )
 _NUMBER = r"(?:[ ]?#?(?P<number>\d{1,4}))?"
-_COLON = r"[:：]"
 _MARKED = rf"(?P<open>\*{{1,3}}|_{{1,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?(?:[:：.)][ ]?(?P=open)|(?P=open)[ ]?[:：])[ ]*"
 _AROUND = rf"(?P<open>\*{{1,3}}|_{{1,3}})(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?=[^\n]{{1,400}}(?P=open)[ ]*$)"
 _BARE = rf"(?P<word>%s){_NUMBER}[ ]?(?::(?:[ ]+|$)|：[ ]*)"

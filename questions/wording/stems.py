@@ -534,11 +534,6 @@ def is_task(line: str) -> bool:
     return _TASK.match(line) is not None
 
 
-def is_marked(heading: str) -> bool:
-    """Returns whether a heading begins with `Q.`, without a number."""
-    return _UNNUMBERED.match(heading.lstrip(" *_")) is not None
-
-
 def is_advertisement(heading: Block, body: Sequence[Block]) -> bool:
     """Returns whether a heading that appears to ask only advertises: links below it, or an offer of more."""
     words = plain(heading.text)

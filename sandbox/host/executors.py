@@ -32,6 +32,7 @@ _PARKED = 2
 _SPAWN_AT_ONCE = 4
 """Number of children made at once for each GPU in a burst. On an H200 two gave 2.8 verdicts a second, four 4.4."""
 _MAX_WAITING = 64
+"""Runs that may wait for a GPU."""
 _END_SECONDS = 10.0
 """Maximum time to wait for a GPU child to end, seconds."""
 _POLL_SECONDS = 0.2
@@ -299,6 +300,7 @@ def _fault_reader(device: ChildDevice, report: Callable[[str], None]) -> Callabl
 
 
 _WATCH_SECONDS = 0.05
+"""Interval at which a GPU's memory is checked during a run."""
 _CONTEXT_MB = 1536
 """Allowance for each child that is made meanwhile, because NVML reports the memory of the whole GPU: a parked child of
 torch 2.11 held 1,222 MB of an H200. MB."""

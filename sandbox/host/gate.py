@@ -20,7 +20,9 @@ from typing import Any
 from sandbox.tls import HANDSHAKE_SECONDS, Certificates, notice_loss
 
 _MAX_CONNECTIONS = 512
+"""Connections at a time."""
 _CHUNK = 1 << 16
+"""Bytes passed on at a time."""
 
 
 @dataclass(frozen=True, slots=True)

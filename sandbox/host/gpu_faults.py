@@ -10,7 +10,9 @@ from sandbox.host.gpu import Nvml, library_paths
 _DOUBLE_BIT_ECC, _XID = 0x2, 0x8
 _NOT_SUPPORTED, _TIMEOUT = 3, 10
 _MAX_EVENTS = 64
+"""Events that are read at a time."""
 _ECC_XID = 48
+"""Xid that stands for a double-bit ECC error."""
 _RESET = "reset the GPU (nvidia-smi --gpu-reset) or restart the machine, then restart the sandbox"
 _OF_PROGRAMS = frozenset({13, 31, 32, 43, 45, 68, 69, 137})
 """Xids that a mistake in a program causes. Its own verdict tells of them."""

@@ -33,6 +33,7 @@ THIS_PROC = ("--bind", "/proc", "/proc")
 zygote can then see its neighbors; a child cannot, because its own /proc is covered before it takes a run."""
 _NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 _PROBE_SECONDS = 20
+"""Longest run of the program that tries out the jail."""
 
 
 @dataclass(frozen=True, slots=True)

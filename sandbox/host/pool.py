@@ -27,6 +27,7 @@ from sandbox.host.process import Child, ChildExit, wait_until_parked
 _FIRST_PAUSE = 0.5
 """Pause after a child could not be started, seconds; doubled up to the maximum."""
 _MAX_PAUSE = 30.0
+"""Longest pause before the next attempt to start a zygote or a child, seconds."""
 _FIRST_RESTART_PAUSE = 0.2
 """Pause after the zygote could not be started, seconds; doubled up to the maximum."""
 _QUIET_SECONDS = 60.0
@@ -242,9 +243,11 @@ async def _remove_cgroups(cgroups: list[Cgroup]) -> None:
 _START_SECONDS = 120.0
 """Maximum time for a zygote to start: importing torch takes long on a cold disk."""
 _SPAWN_SECONDS = 20.0
+"""Longest wait for a new child."""
 _DEVICE_SPAWN_SECONDS = 120.0
 """Maximum time to start a child that starts a GPU's driver."""
 _MESSAGE_BYTES = 8192
+"""Longest message of a zygote."""
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parents[2])
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.host.launch import main; main()"
 

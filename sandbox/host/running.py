@@ -32,10 +32,15 @@ EXIT_SECONDS = 1.0
 _STACK_SECONDS = 0.1
 """Time for a child to write its stack before it is killed."""
 _STACK_BYTES = 1 << 16
+"""Longest Python stack that is read of a program that ran out of time."""
 _WATCH_SECONDS = 0.02
+"""Interval at which a run's memory is checked."""
 _WATCH_SLACK_MB = 32
+"""Memory above its limit from which a run is ended, MB."""
 _MAX_FRAMES = 100_000
+"""Results of a run."""
 _READ_BYTES = 1 << 16
+"""Bytes read at a time."""
 _REPORT_BYTES = 4096
 """Maximum size of a child's final report."""
 _MAX_EXIT_CODE = 1 << 31

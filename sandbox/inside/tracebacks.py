@@ -12,6 +12,7 @@ from typing import Any
 FILENAME = "<answer>"
 DRIVER_FILENAME = "<driver>"
 _MAX_CHAIN = 10
+"""Exceptions of a chain that are looked at."""
 
 
 def hide_other_frames() -> None:

@@ -49,7 +49,9 @@ _BUSY_SHARE = 0.5
 _REFERENCE_SHARE = 5
 """The limit of growing cases must be this many times the reference's CPU time."""
 _MAX_ARGUMENT_TEXT = 300
+"""Longest text of one argument of a shown call, characters."""
 _MAX_STDERR = 1000
+"""Longest part of standard error in a cause, characters."""
 _GENERATE = "_dailygrad_generate"
 # Appended to the cases program: one call returns the examples, the hidden cases and the growing cases as plain values.
 _GENERATOR = f"""

@@ -37,8 +37,11 @@ from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Array, Tensor, Value, shortened
 
 _MAX_WHERE = 200
+"""Longest text for the place of a difference, characters."""
 _MAX_KEY = 60
+"""Longest key of a mapping that is named, characters."""
 _MOST_KEYS = 5
+"""Keys of a mapping that are named."""
 
 
 def compare(expected: Value, got: Value, tolerance: NumberTolerance) -> Difference | None:
@@ -193,6 +196,7 @@ MIN_DRAWS = 400
 REJECTION_CHANCE = 1e-10
 """Probability of rejecting a right answer in one comparison. A judgement makes at most some thousands."""
 _QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+"""Quantiles at which two samples are compared."""
 
 Numbers = npt.NDArray[np.float64]
 

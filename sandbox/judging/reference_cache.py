@@ -15,6 +15,7 @@ from dataclasses import astuple
 from sandbox.judging.challenge import Challenge, KeepsReferences, NotJudgeable, Prepared, Runs, prepare_judgement
 
 _MAX_ENTRIES = 256
+"""Cached results of references."""
 _MAX_BYTES = 64 << 20
 """Maximum size of the cases and results kept, bytes."""
 _MAX_CHALLENGES = 64

@@ -64,7 +64,9 @@ PlatformBody = Annotated[Platform, Depends(_platform_of)]
 """The platform in a call's body, which the token must be valid for."""
 
 LONGEST_WAIT_S = 30 * 86_400.0
+"""Longest wait that a platform may ask for before a retry, seconds."""
 LONGEST_ERROR = 20_000
+"""Longest text of a failed delivery, characters."""
 
 
 @router.post("/outbox/claim")

@@ -65,6 +65,8 @@ from service.wire import (
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
+
 MOST_CALLER = 10_000
 """Longest header with the caller, characters: the longest names and ids with every character escaped, and more."""
 
@@ -339,7 +341,6 @@ def _refuse_declared(length: str) -> None:
 
 # Correlation: binds the chat event's id to the log context and logs one line per call.
 
-_LOG = logging.getLogger(__name__)
 PREFIX = "/v1/"
 HUNG_UP = 0
 """Status logged for a call whose caller disconnected."""

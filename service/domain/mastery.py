@@ -27,6 +27,7 @@ WEAK = 0.6
 """Middle of a range below which a topic is weak."""
 _Z_80 = 1.281552
 _STEPS = 12
+"""Newton steps of the estimate."""
 
 
 @dataclass(frozen=True, slots=True)

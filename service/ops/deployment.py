@@ -46,6 +46,7 @@ FIND_KEY = (
     "`dailygrad reencrypt --forget`"
 )
 OLDEST_SERVER = 15
+"""Oldest supported major version of PostgreSQL."""
 LEAST_SPACE = 1 << 30
 """Least free disk space, bytes. PostgreSQL stops when its disk is full, and a backup needs space too."""
 TIMEOUT_SECONDS = 5

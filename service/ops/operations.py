@@ -34,9 +34,13 @@ SKIP_REASON: TypeAdapter[SkipReason | None] = TypeAdapter(SkipReason | None)
 PROMPT = timedelta(minutes=1)
 """Delay up to which a post counts as on time."""
 SLOTS_BACK = timedelta(days=7)
+"""Age up to which slots are shown."""
 ERRORS_BACK = timedelta(days=1)
+"""Age up to which failures are shown."""
 MOST_SLOTS = 60
+"""Slots that are shown."""
 MOST_ERRORS = 30
+"""Failures that are shown."""
 TIMEOUT_SECONDS = 3.0
 """Time limit for a sandbox's health check, seconds."""
 

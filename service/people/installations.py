@@ -19,7 +19,9 @@ from service.wire import Installation, InstallationKey, Platform
 AHEAD = timedelta(hours=2)
 """Time before expiry at which a token is refreshed. A Slack token lasts twelve hours."""
 LEASE = timedelta(minutes=1)
+"""Time that one process has to refresh a token."""
 STATE_GOOD_FOR = timedelta(minutes=10)
+"""Time that an installation may take."""
 NO_SECRET = {"app", "bot_id", "bot_user", "scopes", "installed_by", "name"}
 
 

@@ -36,7 +36,9 @@ from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, Sprin
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Characters that are hard to confuse when read aloud or copied from a screen."""
 LENGTH = 8
+"""Characters of a code."""
 GOOD_FOR = timedelta(minutes=15)
+"""Time for which a code is valid."""
 GUESSES = 20
 """Codes that can be tried per workspace within `GOOD_FOR`, out of about 6.6e11."""
 

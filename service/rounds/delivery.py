@@ -40,8 +40,11 @@ from service.wire import (
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=30)
+"""Time that a bot has to post a message that it claimed."""
 FIRST_RETRY_SECONDS = 2.0
+"""Wait before the first retry; it doubles with each."""
 MAX_RETRY_SECONDS = 300.0
+"""Longest wait before a retry."""
 REFUSED_RETRY_SECONDS = 300.0
 """Interval at which a refused message is tried again, seconds. What ends a refusal is not always reported."""
 MAX_PLATFORM_WAIT_SECONDS = 3600.0

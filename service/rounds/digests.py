@@ -29,6 +29,7 @@ LEAST_ANSWERS = 3
 LEAST_TOPIC_ANSWERS = 10
 """Judged answers that a topic needs to be named."""
 TOPICS_NAMED = 3
+"""Weakest topics that a digest names."""
 TOPIC_WEEKS = 4
 """Weeks over which topics are compared: one week asks about too few."""
 RETRY = timedelta(hours=1)

@@ -37,6 +37,7 @@ MAX_ATTEMPTS = 8
 MAX_REGRADE_ATTEMPTS = 40
 """Attempts to regrade a round, over several hours: nobody waits for it."""
 MAX_RETRY_SECONDS = 300
+"""Longest wait before a job is tried again."""
 BUSY_RETRY_SECONDS = 1
 """Delay before a busy answer is tried again, seconds. Other members' answers go meanwhile."""
 STALLED_SECONDS = 30

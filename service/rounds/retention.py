@@ -10,6 +10,7 @@ from service.store.retention import BATCH, RETENTION, Kind, delete_old, list_don
 from service.store.session import Sessions
 
 INTERVAL = timedelta(days=1)
+"""Interval between two deletions."""
 
 _LOG = logging.getLogger(__name__)
 

@@ -32,6 +32,7 @@ from service.wire import AnswerResult, BusyCause
 
 log = structlog.get_logger(__name__)
 DEVICE_INTERVAL_SECONDS = 30
+"""Interval at which the sandbox's devices are looked up."""
 STARTUP_INTERVAL_SECONDS = 2
 """Interval until the first sandbox answers, seconds. A sandbox needs some seconds to start."""
 DEVICE_EXPIRY = timedelta(minutes=10)

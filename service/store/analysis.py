@@ -103,6 +103,7 @@ _NAME: Final = (
     f"(select nullif(named.name, '') from member named where named.id = {_MEMBER} and named.forgotten_at is null)"
 )
 _FETCHED: Final = 10_000
+"""Rows fetched at a time."""
 
 
 def read_month(

@@ -61,6 +61,7 @@ class ReceivedEvent(Base):
 SILENCE = timedelta(minutes=10)
 """Time without a call after which another application may take over an application's chats."""
 _SEEN_INTERVAL = timedelta(minutes=1)
+"""Interval at which it is noted that a bot is there."""
 
 
 async def record_seen(session: AsyncSession, platform: str, application: str, now: datetime) -> None:

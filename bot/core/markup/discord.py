@@ -26,6 +26,7 @@ _SIGNS = {"channel": "#", "member": "@"}
 _FENCE = "```"
 _QUIET = "-# "
 _MAX_INDENT = 5
+"""Depth from which lists are indented no further."""
 _MARKS = ((Style.BOLD, "**"), (Style.ITALIC, "*"), (Style.STRIKE, "~~"))
 _SPECIAL = re.compile(
     r"(?P<mention>@(?=everyone|here)|(?<=<)[@#])"

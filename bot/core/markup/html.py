@@ -29,6 +29,7 @@ _LANGUAGES = {
     **{name: name for name in ("console", "diff", "docker", "ini", "json", "pytb", "rust", "sql", "toml", "yaml")},
 }
 _MAX_SOURCE = 20_000
+"""Longest program that is highlighted, characters."""
 
 # Style and color of each kind of token on light and dark backgrounds, with a contrast of at least 4.5:1.
 #

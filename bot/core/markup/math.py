@@ -22,7 +22,9 @@ logging.getLogger("pylatexenc").setLevel(logging.ERROR)
 _LOG = logging.getLogger(__name__)
 
 _MAX_SOURCE = 1000
+"""Longest formula that is converted, characters."""
 _MAX_DEPTH = 15
+"""Groups inside one another that are converted."""
 
 # Marks are private-use characters, which are removed from the source first.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -229,6 +231,7 @@ def _bracketed(part: str) -> str:
 
 
 _MATHML_MAX_DEPTH = 20
+"""Groups inside one another that become MathML."""
 _PARTS = {"mfrac": 2, "msup": 2, "msub": 2, "mover": 2, "munder": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
 _TAGS = frozenset(_PARTS) | {
     *("mrow", "mi", "mn", "mo", "mtext", "mspace", "msqrt", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom"),

@@ -17,6 +17,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from bot.core.markup import tree
 
+_LOG = logging.getLogger(__name__)
+
 # The configured parser: CommonMark with tables, strikethrough and math.
 #
 # It has two rules of its own. Math is `$…$`, `$$…$$`, `\(…\)` and `\[…\]`; a dollar that opens no formula is a dollar.
@@ -92,6 +94,7 @@ _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _LINKS = re.compile(r"(?:https?://[^\s/?#]|mailto:[^\s@]+@)[^\s<>\"]*\Z", re.IGNORECASE)
 _MAX_URL = 2000
+"""Longest URL of a link, characters."""
 
 
 def clean(text: str) -> str:
@@ -109,7 +112,6 @@ MAX_SOURCE = 40_000
 # Deepest nesting of emphasis; deeper marks are dropped and their text kept.
 _MAX_SPANS = 12
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
-_LOG = logging.getLogger(__name__)
 
 
 def parse(markdown: str) -> tree.MarkdownDocument:

@@ -151,6 +151,7 @@ def _styled(text: str, style: Style) -> str:
 Cell = Sequence[StyledText]
 _BAR = " │ "
 _MIN_COLUMN = 6
+"""Narrowest column of a table, columns of the terminal."""
 
 
 def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[tree.Align], width: int) -> list[Line]:
@@ -211,6 +212,7 @@ def _records(rows: Sequence[Sequence[Cell]], width: int) -> list[Line]:
 
 
 _MIN_WIDTH = 20
+"""Narrowest text, columns of the terminal."""
 _BULLETS = "•◦‣"
 
 

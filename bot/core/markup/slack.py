@@ -26,8 +26,11 @@ _STYLES = {Style.BOLD: "bold", Style.ITALIC: "italic", Style.STRIKE: "strike", S
 _DATED, _TIME, _PRECISE = "{date_long_pretty}, {time}", "{time}", "{time_secs}"
 """How Slack shows an instant, in the reader's time zone: `tomorrow, 9:00 AM`."""
 _MAX_INDENT = 5
+"""Depth from which lists are indented no further."""
 _RUN_BYTES = 60
+"""JSON around the text of one styled run, bytes."""
 _MAX_TABLE = 6000
+"""Largest table that is sent as one, bytes of JSON."""
 _EMPTY_CELL = "–"
 RULE = "─" * 15
 """A line between paragraphs, as characters."""

@@ -53,6 +53,7 @@ ZONES: Final = (
     *("Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland"),
 )
 _NAME_ROOM = 50
+"""Longest name of a channel in a button's action, characters."""
 _MOST_OPEN = 5
 """Questions listed on a member's home page; a team seldom has more than one."""
 

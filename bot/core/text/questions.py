@@ -56,6 +56,7 @@ from bot.core.text.words import (
 from service.wire import MANY_DUE, AnswerResult, AskForm, HintView, QuestionPost, QuestionView, TodayView
 
 CODE_LENGTH = 20_000
+"""Longest program that can be typed, characters."""
 _UNSAID = "unsaid"
 _HOW_SURE = (
     "**How sure are you?** If you are right, being sure earns most; if you are wrong, it costs most. A guess changes "

@@ -57,6 +57,7 @@ from service.wire import (
 # If all passed, a few are enough.
 _CASES_SHOWN = 30
 _PASSED_SHOWN = 10
+"""Cases that are shown if all passed."""
 
 
 def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool = False) -> tuple[Block, ...]:
