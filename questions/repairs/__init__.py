@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 from questions.blocks import front_matter_end
 from questions.repairs.admonitions import with_question_blocks
 from questions.repairs.folds import with_answers_in_items, with_folds, with_question_folds
-from questions.repairs.keys import with_bare_keys, with_key_headings, with_key_lines, with_marks_behind, with_plain_keys
+from questions.repairs.keys import (
+    with_bare_keys,
+    with_key_headings,
+    with_key_lines,
+    with_keys_behind_numbers,
+    with_marks_behind,
+    with_plain_keys,
+)
 from questions.repairs.labels import (
     with_answer_labels,
     with_answers_labeled,
+    with_bare_labels,
     with_field_labels,
     with_label_letters,
     with_labeled_sides,
@@ -25,6 +33,7 @@ from questions.repairs.labels import (
 from questions.repairs.layout import with_plain_ends, with_unquoted_lines
 from questions.repairs.numbering import (
     with_bare_numbers,
+    with_counted_headings,
     with_decimal_numbers,
     with_deeper_bullets,
     with_keycap_numbers,
@@ -64,6 +73,8 @@ _REPAIRS = (
     with_question_folds,
     with_answers_in_items,
     with_own_numbers,
+    with_keys_behind_numbers,
+    with_counted_headings,
     with_plain_numbers,
     with_marks_behind,
     with_plain_headings,
@@ -73,6 +84,7 @@ _REPAIRS = (
     with_spaced_bullets,
     with_field_labels,
     with_labeled_sides,
+    with_bare_labels,
     with_question_labels,
     with_plain_labels,
     with_answers_labeled,

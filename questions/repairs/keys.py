@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.fences import fence_after, fence_in, lines_outside_programs
-from questions.wording.labels import ANSWER_WORDS, KEY_AND_REASON, announces_keys, label_of
+from questions.wording.labels import ANSWER_WORDS, KEY_AND_REASON, QUESTION_WORDS, announces_keys, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 # Keys without such a line get a heading in the blank line above them if they are the end of the document, their numbers
 # start again at 1, and each is the number of a line above.
 
-_HEADING = re.compile(r"[ ]{0,3}(?P<marks>#{1,6})[ ]")
+_HEADING = re.compile(
+    rf"[ ]{{0,3}}(?P<marks>#{{1,6}})[ ](?P<question>[ ]*(?:{QUESTION_WORDS})[ ]?#?\d{{1,4}}[ ]?[:.)]?[ ]*$)?",
+    re.IGNORECASE,
+)
 _NUMBERED_KEY = r"\d{1,4}[ ]?[.):：、．）–—-]?[ ]?[(（]?[A-Ja-j](?:[ ]?[,，、/&]?[ ]?[A-J]){0,5}[)）]?(?![\w'’])[.。]?"
 _NUMBERED_KEYS = re.compile(
     rf"[ ]{{0,3}}(?:[-*+][ ]+)?{_NUMBERED_KEY}(?:[ ,，;；\u3000\t]{{1,6}}{_NUMBERED_KEY}){{0,30}}[ ]*"
@@ -83,14 +87,15 @@ def _above_last_keys(lines: Sequence[str]) -> int:
 
 
 def _titles(lines: Sequence[str], keys: frozenset[int]) -> list[tuple[int, int]]:
-    """Returns the lines that announce keys, with a level below the heading above them."""
+    """Returns the lines that announce keys, with a level below the heading above them; beside one such as
+    `Question 45`, which would else hold the keys of all."""
     found: list[tuple[int, int]] = []
-    level = 1
+    level = 2
     for at, line in lines_outside_programs(lines):
         if heading := _HEADING.match(line):
-            level = len(heading["marks"])
+            level = min(len(heading["marks"]) + (not heading["question"]), 6)
         elif _may_announce(lines, at) and _has_only_keys(lines, at + 1, keys):
-            found.append((at, min(level + 1, 6)))
+            found.append((at, level))
     return found
 
 
@@ -110,6 +115,56 @@ def _has_only_keys(lines: Sequence[str], first: int, keys: frozenset[int]) -> bo
         elif lines[at].strip():
             return False
     return count >= _FEWEST_KEYS
+
+
+# Puts keys that are in the line below their number behind it: `Q1)` above `- Correct: A` becomes `1. A`.
+
+_NUMBER_ALONE = re.compile(
+    rf"[ ]{{0,3}}[*_]{{0,3}}(?:(?:{QUESTION_WORDS}|q)[ ]?)?#?(?P<number>\d{{1,4}})[*_]{{0,3}}[ ]?[.):]?[*_]{{0,3}}[ ]*",
+    re.IGNORECASE,
+)
+_KEY_BELOW = re.compile(
+    rf"[ ]{{0,4}}(?:[-*+][ ]+)?[*_]{{0,3}}(?:correct|{ANSWER_WORDS})[*_]{{0,3}}[ ]?[:：=][*_ ]{{0,4}}"
+    r"(?P<key>[A-J](?:[ ]?[,&/][ ]?[A-J]){0,5})[.)]?[*_]{0,3}[ ]*",
+    re.IGNORECASE,
+)
+
+
+def with_keys_behind_numbers(source: Source) -> Source:
+    """Returns the document with such keys in the line of their number, where a heading announces keys and all numbers
+    below it ascend from 1. A smaller heading above the first number is left out."""
+    shown = [(at, line) for at, line in lines_outside_programs(source.lines) if line.strip()]
+    rewritten: dict[int, str] = {}
+    titled = (at for at, (_, line) in enumerate(shown) if _HEADING.match(line) and announces_keys(line))
+    for title in titled:
+        level = len(shown[title][1].split(maxsplit=1)[0])
+        rewritten |= _keys_below(_section(shown, title + 1, level))
+    return source.with_lines(rewritten) if rewritten else source
+
+
+def _section(shown: list[tuple[int, str]], first: int, level: int) -> list[tuple[int, str]]:
+    """Returns the lines from the first one to the next heading of the level or a higher one."""
+    for at in range(first, len(shown)):
+        if (heading := _HEADING.match(shown[at][1])) and len(heading["marks"]) <= level:
+            return shown[first:at]
+    return shown[first:]
+
+
+def _keys_below(shown: list[tuple[int, str]]) -> dict[int, str]:
+    """Returns the lines of a section of keys in which the keys are behind their numbers, if each is below its own."""
+    rewritten: dict[int, str] = {}
+    numbers: list[int] = []
+    for (at, line), (below, key_line) in pairwise(shown):
+        number, key = _NUMBER_ALONE.fullmatch(line), _KEY_BELOW.fullmatch(key_line)
+        if number and key:
+            numbers.append(int(number["number"]))
+            rewritten |= {at: f"{number['number']}. {key['key']}", below: ""}
+        elif key and at not in rewritten:
+            return {}
+    if len(numbers) < _FEWEST_KEYS or numbers != list(range(1, len(numbers) + 1)):
+        return {}
+    first, line = shown[0]
+    return rewritten | ({first: ""} if _HEADING.match(line) else {})
 
 
 # Puts marks before the numbers of statements behind them: `（√）1. 视图共享内存。` becomes `1. 视图共享内存。（√）`.

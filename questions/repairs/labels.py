@@ -49,6 +49,30 @@ def with_answer_labels(source: Source) -> Source:
     return source.with_lines({at: f"**{title}:**" for at, title in titles.items()})
 
 
+# Takes remarks from between the word of a label and its colon: `**Question (easy):**` becomes `**Question:**`.
+
+_REMARK = re.compile(
+    rf"(?P<label>[ ]{{0,3}}(?:[-*+][ ]+)?[*_]{{0,3}}(?:{QUESTION_WORDS})[*_]{{0,3}})"
+    r"[ ]?\((?![\d ]{1,9}\))[^()]{1,40}\)(?=[*_]{0,3}[ ]?[:：][*_ ])",
+    re.IGNORECASE,
+)
+_FEWEST_REMARKS = 2
+
+
+def with_bare_labels(source: Source) -> Source:
+    """Returns the document without the remarks in labels of questions that have no number, if several have one."""
+    found = {
+        at: one["label"] + line[one.end() :]
+        for at, line in lines_outside_programs(source.lines)
+        if "(" in line[:_LONGEST_REMARK] and (one := _REMARK.match(line))
+    }
+    return source.with_lines(found) if len(found) >= _FEWEST_REMARKS else source
+
+
+_LONGEST_REMARK = 40
+"""Length of what is before a remark, characters."""
+
+
 # Gives lines in emphasis that repeat above each question and its answer, such as `__Practice Question__`, the form of
 # labels.
 

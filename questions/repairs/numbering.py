@@ -179,6 +179,37 @@ def _follows(item: re.Match[str], count: int) -> bool:
     return wordy and count < len(_ROMAN) and item["number"].casefold() == _ROMAN[count]
 
 
+# Lines that are only a word for a question and its number, `Question 7`, right below an option of the question before.
+#
+# They are so in texts of PDF files; Markdown reads them as part of the text above.
+
+_COUNTED_LINE = re.compile(
+    rf"[ ]{{0,3}}(?:{QUESTION_WORDS})[ ]?(?:#|№)?(?P<number>\d{{1,4}})[ ]?[:.)]?[ ]*", re.IGNORECASE
+)
+_FEWEST_COUNTED = 3
+
+
+def with_counted_headings(source: Source) -> Source:
+    """Returns the document with headings for such lines, if they count up from 1 and most have a text right above
+    them. Those that are headings by the line below them stay as they are."""
+    lines = source.lines
+    short = [(at, line) for at, line in lines_outside_programs(lines) if 0 < len(line) <= _LONGEST_COUNTED]
+    ending = ((at, line) for at, line in short if line.rstrip(" :.)")[-1:].isdigit())
+    found = {at: one for at, line in ending if (one := _COUNTED_LINE.fullmatch(line))}
+    numbers = [0, *(int(one["number"]) for one in found.values())]
+    below_text = sum(at > 0 and lines[at - 1].strip() != "" for at in found)
+    underlined = any(lines[at + 1 : at + 2] and _UNDERLINE.match(lines[at + 1]) for at in found)
+    regular = all(two in (one + 1, 1) for one, two in pairwise(numbers))
+    if len(found) < _FEWEST_COUNTED or below_text * 2 <= len(found) or underlined or not regular:
+        return source
+    return source.with_lines({at: f"## {lines[at].strip()}" for at in found})
+
+
+_UNDERLINE = re.compile(r"[ ]{0,3}(?:---|===)")
+_LONGEST_COUNTED = 30
+"""Length of such a line, characters."""
+
+
 # Takes the number of all questions from behind that of one: `**Question #5 (of 16)**` becomes `**Question #5**`.
 
 _OF_ALL = re.compile(

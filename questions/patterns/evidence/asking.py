@@ -396,6 +396,7 @@ def _asking_folds(run: list[Start], told: bool) -> Verdict:
 
 
 def _lists_links(start: Start) -> bool:
-    """Returns whether a fold holds nothing but links, as a table of contents."""
+    """Returns whether a fold holds nothing but links, as a table of contents; a single one may answer a question."""
     lines = [line for line in start.said.split("\n") if line.strip()]
-    return bool(lines) and all("](" in line or "<a " in line for line in lines)
+    fewest = 2 if ends_asking(start.stem.text) else 1
+    return len(lines) >= fewest and all("](" in line or "<a " in line for line in lines)

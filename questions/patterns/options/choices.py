@@ -248,7 +248,7 @@ def _of_numbers(lines: list[str], answer: str) -> ChoiceParts | None:
 
 
 _NAMED_NUMBER = re.compile(
-    rf"(?P<word>{OPTION_WORD})?[(\[]?(?P<number>\d{{1,2}})[)\]]?(?:[.:)]?[ ]*|(?:[.:)]|[ ][-–—])[ ]+(?P<text>\S.*))",
+    rf"(?P<word>{OPTION_WORD})?[(\[]?(?P<number>\d{{1,2}})[)\]]?(?:[.:)]?[ ]*|(?:[.:)]?|[ ][-–—])[ ]+(?P<text>\S.*))",
     re.IGNORECASE,
 )
 """The number of an option, alone or with its text: `Option 2: a view`."""
@@ -266,9 +266,8 @@ def _of_numbered(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | No
     asked = trim(asked) if announced else run.lead
     first, _, below = answer.partition("\n")
     said = _NAMED_NUMBER.fullmatch(first.strip(" *_`"))
-    if said is None:
-        key = key_of(answer, run.options, letters=False) if announced else None
-    else:
+    key = key_of(answer, run.options, letters=False) if announced and (said is None or said["text"]) else None
+    if said and key is None:
         place = int(said["number"]) - 1
         text = run.options[place].text if 0 <= place < len(run.options) else ""
         sure = (
