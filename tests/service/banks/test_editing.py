@@ -6,15 +6,17 @@ import asyncio
 
 import pytest
 
+from service.banks.editing import put_question
 from service.client import ServiceRefused
 from service.store import imports as import_rows
+from service.store.members import resolve_caller
 from service.store.tables import Ledger, Outbox, QuestionVersion
 from service.wire import AnswerInput, EditRefused, NotFound, QuestionFilter, QuestionPost, RegradeView, Who, digest_of
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel
 from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
-from tests.service.scenes import question
+from tests.service.scenes import question, reading
 
 DOCUMENT = """# tensors
 
@@ -162,3 +164,18 @@ async def test_an_edit_of_a_text_that_another_moderator_has_changed_is_refused(c
         await closed.client.question_edit(boss, "look", "shape", mine, False, seen)
     both = now.text.replace("What shape does it have?", "Which shape does it have?").replace("(2, 3)", "(3, 2)")
     assert (await closed.client.question_edit(boss, "both", "shape", both, True, digest_of(now.text))).applied
+
+
+async def test_an_edit_waits_for_a_question_that_is_being_added_to_its_bank(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.bank_import(boss, "import", "ours", DOCUMENT, True)
+    source = await daily.client.question_source(boss, "shape")
+    text = source.text.replace("What shape does it have?", "Which shape does it have?")
+    async with daily.service.sessions.begin() as session:
+        caller = await resolve_caller(session, boss, None, daily.now)
+        added = question("third")
+        await put_question(session, caller, "ours", reading(added, name="ours"), added, daily.now)
+        edit = asyncio.create_task(daily.client.question_edit(boss, "edit", "shape", text, True))
+        await until_locked_out(session, edit)
+    assert (await edit).applied
+    bank = next(one for one in await daily.client.bank_list(boss) if one.name == "ours")
+    assert (bank.questions, bank.retired) == (3, 0)

@@ -7,11 +7,11 @@ from datetime import time, timedelta
 
 import pytest
 
-from service.rounds import schedules
+from service.rounds import leaderboard, schedules
 from service.rounds.rounds import close_round
-from service.store import locks
+from service.store import ledger, locks
 from service.store.members import resolve_caller
-from service.store.tables import CurrentAnswer, Round
+from service.store.tables import CurrentAnswer, Round, Season
 from service.wire import AnswerInput, QuestionPost, ScheduleChanges
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import SPEC, DailyChannel, choice, post_code_question
@@ -118,3 +118,24 @@ async def test_a_question_waits_until_the_answer_of_the_last_one_is_revealed(dai
         assert await _posted(daily) == [], "another worker is closing it"
     kinds = [body.kind for body in await daily.ticked()]
     assert kinds.index("reveal") < kinds.index("question")
+
+
+async def test_the_board_of_a_season_is_kept_by_the_first_of_two_workers(scheduled: DailyChannel, clock: Clock) -> None:
+    boss = scheduled.who("Boss", admin=True)
+    await scheduled.client.season_start(boss, "start", "Spring")
+    clock.now = NINE
+    (ref,) = await _posted(scheduled)
+    await scheduled.answer(ref, "a")
+    clock.advance(minutes=1)
+    assert not (await scheduled.client.season_end(boss, "end")).final
+    async with scheduled.service.sessions.begin() as session:
+        assert await close_round(session, 1, clock.now)
+    async with scheduled.service.sessions.begin() as session:
+        season = await session.get_one(Season, 1)
+        await ledger.lock_seasons(session, season.workspace_id)
+        season.archive = []
+        await session.flush()
+        settling = asyncio.create_task(leaderboard.settle_seasons(scheduled.service.sessions, clock.now))
+        await until_locked_out(session, settling)
+    await settling
+    assert [row.archive for row in await scheduled.rows(Season)] == [[]]

@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
 
+from service.rounds.marking import set_credit
 from service.store.audits import Audit
 from service.store.cards import CardRow
 from service.store.markings import GivenCredit, PointMark, SharedAnswer
+from service.store.members import resolve_caller
 from service.store.tables import AnswerRow, Base, Ledger, Outbox, VerdictRow
 from service.wire import (
     AdminsOnly,
@@ -31,6 +33,7 @@ from service.wire import (
 )
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, prose
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 PAIRS = (
@@ -310,6 +313,22 @@ class TestModeration:
             await team.credit(1, percent, event)
         assert [row.points for row in await team.daily.rows(Ledger)] == [5, 5, -5, 2]
         assert await team.points("Ada") == (7, 1, 0.4)
+
+    async def test_of_two_moderators_at_once_the_later_credit_counts(self, team: Members) -> None:
+        await team.answered("Ada")
+        await team.closed()
+        sessions, chief = team.daily.service.sessions, team.daily.who("Chief", admin=True)
+        async with sessions.begin() as session:
+            caller = await resolve_caller(session, chief, None, team.clock.now)
+            await set_credit(session, caller, 1, 100, team.clock.now)
+            crediting = asyncio.create_task(team.credit(1, 50))
+            await until_locked_out(session, crediting)
+        await crediting
+        entries = await team.daily.rows(Ledger)
+        assert sum(row.credit or 0 for row in entries) == 0.5
+        at_once = await team.points("Ada")
+        await team.credit(1, 50, "again")
+        assert await team.points("Ada") == at_once
 
     async def test_a_peer_cannot_confirm_what_a_moderator_settled(self, team: Members) -> None:
         await team.answered("Ada", "Bo")
