@@ -246,7 +246,7 @@ class Team:
     async def _answer(
         self, players: list[Player], ref: str, question: Question, slot: datetime, closes: datetime
     ) -> None:
-        """Has these members answer, through the use case in one transaction: a call for each answer takes longer."""
+        """Answers for these members by the use case, in one transaction: a call for each answer takes longer."""
         jobs, now_ = self._service.jobs, self._clock()
         async with self._service.sessions.begin() as session:
             for who, submitted in list(self._submissions(players, ref, question, slot, closes)):
@@ -275,7 +275,7 @@ class Team:
         return AnswerInput(options=chosen, confidence=confidence)
 
     async def _play_duel(self, one: Player, other: Player) -> None:
-        """Has two members duel. They know what they know: their answers are drawn."""
+        """Plays a duel of two members, whose answers are drawn."""
         duel = (await self._client.duel_challenge(one.who, WHERE, self._event(), other.who.name)).duel
         await self._client.duel_respond(other.who, self._event(), duel, True)
         for player in (one, other):

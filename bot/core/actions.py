@@ -222,7 +222,7 @@ class ShowSpeed:
 
 @dataclass(frozen=True, slots=True)
 class ShareSolution:
-    """Lets the others see the member's measured code, or no longer."""
+    """Shows the member's measured code to the others, or hides it."""
 
     ref: str
     switch: str

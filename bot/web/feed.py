@@ -71,7 +71,7 @@ class Feed:
         return Messages(max(after, self._version), tuple(seen))
 
     def notify(self) -> None:
-        """Has every page look."""
+        """Makes every open page look for changes."""
         self._news.set()
         self._news = asyncio.Event()
 

@@ -92,7 +92,7 @@ class OperationLog(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self.execute(operation, arguments, options or {})
 
     def execute(self, operation: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        """Has the driver's process execute an operation."""
+        """Sends an operation to the driver's process, which executes it."""
         namespace, _, name = operation._schema.name.partition("::")
         if namespace == "profiler":
             return operation(*arguments, **options)
@@ -110,7 +110,7 @@ class OperationLog(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self._real(result, known)
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Has a tensor of the answer's process copied, and returns a stand-in for the copy."""
+        """Sends a tensor of the answer's process to the driver's, and returns a stand-in for the copy."""
         if isinstance(tensor, StandIn):
             return tensor
         (result,) = self._exchange(("operation", "clone", "default", [_described(tensor)], {}))

@@ -104,7 +104,7 @@ class _Job:
                 self._process.kill()
 
     def run(self, process: subprocess.Popen[bytes]) -> Reading | TooMuch:
-        """Has the process read the document. Raises OSError or EOFError if it ends before the answer does."""
+        """Reads the document in the process. Raises OSError or EOFError if it ends before the answer does."""
         from questions.worker import TooMuch
 
         with self._lock:

@@ -166,12 +166,12 @@ async def settle(
 
 
 async def notify_here(session: AsyncSession, caller: Caller) -> None:
-    """Has moderators notified in the caller's channel from now on."""
+    """Sends the notices for moderators to the caller's channel from now on."""
     await reports.set_place(session, caller.workspace_id, channel_id=caller.channel_id, member_id=None)
 
 
 async def notify_me(session: AsyncSession, caller: Caller) -> None:
-    """Has the caller notified privately from now on."""
+    """Sends the notices for moderators to the caller privately from now on."""
     await reports.set_place(session, caller.workspace_id, channel_id=None, member_id=caller.member_id)
 
 

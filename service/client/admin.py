@@ -84,7 +84,7 @@ class AdminCalls(CallSender):
 
     @call("admin/schedule/unskip")
     async def schedule_unskip(self, who: Who, event_id: str, schedule: int, day: date) -> ScheduleView:
-        """Lets a skipped day have its question again."""
+        """Restores a day that was skipped, so that it has a question."""
 
     @call("admin/schedule/preview", repeatable=True)
     async def schedule_preview(self, who: Who, schedule: int, day: date | None = None) -> RoundView:

@@ -74,7 +74,7 @@ class CompetitionCalls(CallSender):
 
     @call("share-solution")
     async def share_solution(self, who: Who, event_id: str, ref: str, on: bool) -> MeasurementBoard:
-        """Lets the others see the member's measured code, or no longer. Returns the board."""
+        """Shows the member's measured code to the others, or hides it. Returns the board."""
 
     @call("tournament", repeatable=True)
     async def tournament(self, who: Who, title: str = "") -> TournamentView:

@@ -72,11 +72,11 @@ class ReviewCalls(CallSender):
 
     @call("admin/review/here")
     async def review_here(self, who: Who, event_id: str, where: Where) -> None:
-        """Has moderators notified in the channel `where` from now on; audited."""
+        """Sends the notices for moderators to the channel `where` from now on; audited."""
 
     @call("admin/review/me")
     async def review_me(self, who: Who, event_id: str) -> None:
-        """Has the caller notified privately from now on, instead of other moderators; audited."""
+        """Sends the notices for moderators to the caller privately from now on; audited."""
 
     @call("admin/open-answers", repeatable=True)
     async def open_answers(self, who: Who) -> WaitingAnswers:

@@ -135,7 +135,7 @@ async def claim_messages(session: AsyncSession, wanted: Claim, now: datetime) ->
 
 
 async def enqueue_answer_count(session: AsyncSession, round_id: int, now: datetime) -> None:
-    """Has the question's messages show the new number of answers: see `plan_answer_count`."""
+    """Enqueues edits that show the new number of answers in the question's messages: see `plan_answer_count`."""
     await outbox.enqueue_updates(session, plan_answer_count(round_id, now))
 
 

@@ -190,7 +190,7 @@ def _spread(found: Estimate) -> Spread:
 
 
 async def share_solution(session: AsyncSession, caller: Caller, ref: str, *, shown: bool) -> None:
-    """Lets the other members of the workspace see the caller's measured code, or no longer."""
+    """Shows the caller's measured code to the other members of the workspace, or hides it."""
     reference = QuestionRef.parse(ref)
     found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id)
     if reference.kind != "round" or found is None:

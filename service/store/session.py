@@ -226,7 +226,7 @@ async def allow_forgetting(session: AsyncSession) -> None:
 
 
 async def limit_pauses(session: AsyncSession, longest: timedelta) -> None:
-    """Has the server end the transaction, and free its locks, if the process does nothing for that long within it."""
+    """Makes the server end the transaction and free its locks if the process pauses within it for longer."""
     limit = str(longest // timedelta(milliseconds=1))
     await session.execute(
         text("select set_config('idle_in_transaction_session_timeout', :limit, true)"), {"limit": limit}

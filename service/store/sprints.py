@@ -232,7 +232,7 @@ async def get_current_question(session: AsyncSession, sprint: Sprint) -> SprintQ
 
 
 async def correct_question(session: AsyncSession, question: SprintQuestion, version_id: int) -> None:
-    """Has a question be asked in a corrected version. Answers keep the version that they were given to."""
+    """Makes a sprint ask a question in its corrected version. Answers keep the version that they were given to."""
     question.version_id = version_id
     await session.flush()
 
@@ -460,7 +460,8 @@ async def forget_answers(session: AsyncSession, member_id: int) -> None:
 
 
 async def share_running(session: AsyncSession, member_id: int) -> None:
-    """Has the sprints of the member's workspace take no step until the transaction ends; waits for one on its way."""
+    """Keeps the sprints of the member's workspace from taking a step until the transaction ends, after waiting for one
+    that is being taken."""
     home = select(Member.workspace_id).where(Member.id == member_id).scalar_subquery()
     running = select(Sprint.id).where(Sprint.workspace_id == home, Sprint.ended_at.is_(None)).order_by(Sprint.id)
     await session.execute(running.with_for_update(read=True))

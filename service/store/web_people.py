@@ -87,7 +87,7 @@ async def next_version(session: AsyncSession, chat: int) -> int:
 
 
 async def note_sign_out(session: AsyncSession, chat: int) -> None:
-    """Has every process check the sessions of its open pages."""
+    """Makes every process check the sessions of its open pages."""
     changed = update(WebState).where(WebState.chat_id == chat).values(sign_outs=WebState.sign_outs + 1)
     await session.execute(changed)
 
@@ -276,7 +276,7 @@ async def find_account(session: AsyncSession, chat: int, digest: str) -> WebPers
 
 
 async def add_account(session: AsyncSession, chat: int, digest: str, person: str) -> bool:
-    """Has an account sign a person in. Returns False if the account or the person has another."""
+    """Links an account to the person whom it signs in. Returns False if either is linked to another."""
     made = insert(WebAccountRow).values(chat_id=chat, digest=digest, person=person).on_conflict_do_nothing()
     return await session.scalar(made.returning(WebAccountRow.person)) is not None
 
