@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, add_unanswered
+from questions.formats.latex.bold_numbers import add_numbered, seem_numbered
 from questions.formats.latex.cards import add_cards, seem_cards
 from questions.formats.latex.labels import LABEL_COMMAND, has_labels, part_at_labels
 from questions.formats.latex.options import take_options
@@ -86,7 +87,7 @@ def sniff(source: Source) -> bool:
     if not any(map(_DOCUMENT.match, source.lines)):
         return _is_part_of_exam(source)
     lines = in_exam_class(source.lines)
-    return lines_ask(lines) or any(map(_ASKING.search, lines)) or seem_cards(lines)
+    return lines_ask(lines) or any(map(_ASKING.search, lines)) or seem_cards(lines) or seem_numbered(lines)
 
 
 def _is_part_of_exam(source: Source) -> bool:
@@ -112,7 +113,7 @@ def read(source: Source) -> ImportDraft:
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
     tex = Tex(in_exam_class(source.lines))
-    if not add_cards(draft, tex):
+    if not (add_cards(draft, tex) or add_numbered(draft, tex)):
         _Reader(draft, tex).read()
     return draft
 
