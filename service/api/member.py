@@ -215,7 +215,7 @@ async def prove(call: TheCall, who: TheCaller, ref: RefBody) -> ProofRun:
     sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        _, _, version = await archive.find_closed(session, caller, ref)
+        _, _, version = await results.find_closed(session, caller, ref)
     async with sandbox.turn(caller.member_id, "free") as turn:
         return await proof_runs.run_proof(version.question, turn)
 

@@ -15,15 +15,14 @@ from questions.model import Question
 from questions.proofs import lacks_gpu_proof
 from service.banks.item_statistics import PERIOD, sum_item
 from service.domain.item_statistics import wilson_interval
-from service.errors import Refused
-from service.rounds.results import build_results, graded_version
+from service.rounds.results import build_results, find_closed
 from service.rounds.tally import MAX_WRONG_LENGTH, MAX_WRONG_TEXTS
 from service.rounds.views import build_question_view
-from service.store import answers, archive, markings, questions, rounds, suggestions, variants
+from service.store import answers, archive, markings, questions, suggestions, variants
 from service.store.archive import ClosedRound
 from service.store.members import Caller
 from service.store.questions import Version
-from service.store.tables import AnswerRow, Round, Schedule
+from service.store.tables import AnswerRow, Schedule
 from service.wire import (
     AnswerInput,
     AnswerKey,
@@ -31,12 +30,9 @@ from service.wire import (
     ArchivedRound,
     ArchiveSearch,
     ItemStatistics,
-    QuestionGone,
     QuestionPage,
     QuestionRef,
-    ResultNotReady,
     ScheduleSpec,
-    StillOpen,
     VersionView,
     WrongOption,
 )
@@ -95,26 +91,6 @@ def _asked_version(one: ClosedRound, given: Mapping[int, AnswerRow], drawn: Mapp
     if one.answer_id is not None:
         return given[one.answer_id].version_id
     return drawn.get(one.id, one.version_id)
-
-
-async def find_closed(session: AsyncSession, caller: Caller, ref: str) -> tuple[Round, Schedule, Version]:
-    """Returns a closed round of the caller's workspace and the version that decides it for the caller.
-
-    Refused while the round is open, and while its question is asked again or in a duel of the caller.
-    """
-    reference = QuestionRef.parse(ref)
-    found = None
-    if reference.kind == "round":
-        found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id)
-    if found is None:
-        raise Refused(QuestionGone(practice=reference.kind == "practice"))
-    round_, schedule = found
-    if round_.closed_at is None:
-        raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=_zone(schedule)))
-    version = await graded_version(session, round_, caller.member_id)
-    if await questions.is_secret(session, caller, version.question_id):
-        raise Refused(StillOpen())
-    return round_, schedule, version
 
 
 async def view_question(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> QuestionPage:

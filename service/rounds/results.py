@@ -52,11 +52,11 @@ SHOWN_UNASKED = "web"
 """The platform whose members see their result without asking: its page is theirs alone, so nothing is sent to them."""
 
 
-async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundResult:
-    """Returns the caller's own result of a round.
+async def find_closed(session: AsyncSession, caller: Caller, ref: str) -> tuple[Round, Schedule, Version]:
+    """Returns a closed round of the caller's workspace, and the version that decides it for the caller.
 
-    Refused before the round has closed, and while its question is asked again in the workspace or in a duel of the
-    caller: the result has the key.
+    Refused while the round is open, and while its question is asked again in the workspace or in a duel of the caller:
+    whatever is shown of it has the key.
     """
     reference = QuestionRef.parse(ref)
     found = None
@@ -68,24 +68,29 @@ async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundR
     if round_.closed_at is None:
         zone = ScheduleSpec.from_stored(schedule.spec).zone
         raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=zone))
-    question_id = (await graded_version(session, round_)).question_id
-    if await questions.is_secret(session, caller, question_id):
+    version = await graded_version(session, round_, caller.member_id)
+    if await questions.is_secret(session, caller, version.question_id):
         raise Refused(StillOpen())
+    return round_, schedule, version
+
+
+async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundResult:
+    """Returns the caller's own result of a round. Refused as in `find_closed`."""
+    round_, schedule, _ = await find_closed(session, caller, ref)
     return (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
 
 
 async def save_feedback(session: AsyncSession, caller: Caller, ref: str, now: datetime, *, liked: bool) -> None:
     """Stores whether the caller found the question of a round good, in place of what they said before.
 
-    Refused where `view_result` is, and to those who did not answer.
+    Refused as in `find_closed`, and to those who did not answer.
     """
     caller = await lock_caller(session, caller)
-    result = await view_result(session, caller, ref)
+    round_, schedule, _ = await find_closed(session, caller, ref)
+    result = (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
     if result.given is None:
         raise Refused(NotAnswered())
-    found = await rounds.find_in_workspace(session, caller.workspace_id, QuestionRef.parse(ref).id)
-    assert found is not None, "its result was found"
-    version = await graded_version(session, found[0])
+    version = await graded_version(session, round_)
     await reports.save_feedback(session, caller.member_id, version.question_id, version.number, liked=liked, now=now)
 
 
