@@ -61,6 +61,7 @@ class SlackPlatform:
     async def post(self, target: Target, card: Card, key: str) -> str:
         """Posts the messages of a card that `find` has not found; returns the first one's reference."""
         posted = self._parts.pop(key, {})
+        client = None
         try:
             client = await self._client(target)
             channel = await self._channel(client, target)
@@ -73,7 +74,7 @@ class SlackPlatform:
                     self._remember(key, posted, len(made))
             return f"{channel}/{posted[keys[0]]}"
         except Exception as error:
-            judged = await self._classify(target, error)
+            judged = await self._classify(target, client, error)
             if posted and isinstance(judged, DeliveryDelayed):
                 # Not DeliveryDelayed, which means that nothing was posted: the next attempt must search first.
                 raise PartlyPosted(f"{len(posted)} messages of {key} were posted; {judged}") from error
@@ -84,6 +85,7 @@ class SlackPlatform:
 
         A card of several messages is left as it is: their references are not stored, and its buttons still answer.
         """
+        client = None
         try:
             client = await self._client(target)
             made = await self._uploads.bodies(client, target.workspace, card)
@@ -95,10 +97,11 @@ class SlackPlatform:
             call = {name: value for name, value in call.items() if name not in _NOT_EDITED}
             await self._uploads.send(client, target.workspace, lambda body: client.chat_update(**body), call)
         except Exception as error:
-            raise await self._classify(target, error) from error
+            raise await self._classify(target, client, error) from error
 
     async def find(self, target: Target, key: str) -> str | None:
         """Returns the first message's reference if all parts exist. Raises as `post` does."""
+        client = None
         try:
             client = await self._client(target)
             channel = await self._channel(client, target)
@@ -115,7 +118,7 @@ class SlackPlatform:
             self._remember(key, posted, parts)
             return None
         except Exception as error:
-            raise await self._classify(target, error) from error
+            raise await self._classify(target, client, error) from error
 
     async def _send(self, client: AsyncWebClient, target: Target, channel: str, body: dict[str, Any]) -> str:
         team, thread = target.workspace, _thread(target, channel)
@@ -177,13 +180,14 @@ class SlackPlatform:
                 self._direct.popitem(last=False)
         return known
 
-    async def _classify(self, target: Target, error: Exception) -> Exception:
-        if isinstance(error, SlackApiError) and error_code(error) in DEAD_TOKEN_CODES:
-            # Another process may have refreshed the token.
-            before = self._tokens.cached(target.workspace)
-            self._tokens.invalidate(target.workspace)
-            after = await self._again(target)
-            if before is not None and after is not None and after.token != before.token:
+    async def _classify(self, target: Target, client: AsyncWebClient | None, error: Exception) -> Exception:
+        if client is not None and isinstance(error, SlackApiError) and error_code(error) in DEAD_TOKEN_CODES:
+            # Another process may have replaced the token, and another message may have noticed that first.
+            cached = self._tokens.cached(target.workspace)
+            if cached is not None and cached.token.get_secret_value() == client.token:
+                self._tokens.invalidate(target.workspace)
+            now = await self._again(target)
+            if now is not None and now.token.get_secret_value() != client.token:
                 return DeliveryDelayed(0)
         return classify_error(error)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -18,9 +20,11 @@ from bot.slack.platform import PartlyPosted, SlackPlatform
 from bot.slack.rate_limit import RateLimit, RateLimiter
 from bot.slack.uploads import Uploads
 from bot.slack.web_api import SlackWeb
+from service.app import build
 from service.client import ServiceClient
+from service.config import Settings
 from service.wire import Who
-from tests.conftest import Clock
+from tests.conftest import TOKEN, Clock
 from tests.doubles.slack.double import SlackDouble
 from tests.doubles.slack.faults import How
 from tests.doubles.slack.surfaces import Message
@@ -28,6 +32,7 @@ from tests.doubles.slack.world import Channel, Team, User
 
 CARD = Card("A title", "In short.", (Text("Hello **you**."),))
 LONG = Card("A long one", "In short.", tuple(Code(f"{number}\n" * 1500) for number in range(8)))
+TOKEN_KEY = base64.urlsafe_b64encode(bytes(32)).decode()
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
 
@@ -244,6 +249,23 @@ async def test_an_unreachable_slack_is_retried_later(clock: Clock, post: Post) -
         platform = SlackPlatform(away, post.tokens, clock, RateLimiter(lambda: 0.0), Uploads(away))
         with pytest.raises(DeliveryDelayed):
             await platform.post(post.target, CARD, "k")
+
+
+async def test_messages_that_fail_together_because_of_a_replaced_token_are_sent_again(
+    post: Post, database_url: str, clock: Clock
+) -> None:
+    service = build(Settings(database_url=database_url, service_token=TOKEN, token_key=TOKEN_KEY), clock)
+    async with service.running(), ServiceClient.inside(service.api, TOKEN) as client:
+        good = await post.tokens.find(post.team.id)
+        await client.installation_keep(good)
+        tokens = InstallationTokens(client, clock)
+        tokens.remember(post.team.id, "", good.model_copy(update={"token": SecretStr("xoxb-replaced")}))
+        limiter = RateLimiter(lambda: 0.0, RateLimit(1000, 1000), RateLimit(1000, 1000))
+        platform = SlackPlatform(post.web, tokens, clock, limiter, Uploads(post.web, pauses=(0, 0, 0)))
+        failing = (platform.post(post.target, CARD, f"k{number}") for number in range(4))
+        done = await asyncio.gather(*failing, return_exceptions=True)
+        assert all(isinstance(each, DeliveryDelayed) for each in done), done
+        assert await platform.post(post.target, CARD, "k") == post.there[0].ref
 
 
 async def test_a_rejected_token_is_reported_at_the_start(post: Post) -> None:
