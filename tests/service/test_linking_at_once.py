@@ -10,8 +10,9 @@ import pytest
 from service.banks.imports import import_bank
 from service.client import ServiceRefused, ServiceUnavailable
 from service.people.linking import GUESSES
+from service.rounds.posting import post_batch
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Workspace
-from service.wire import ChatLinked, LinkRefused, MemberLinked, Platform
+from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, Platform
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
 from tests.service.lock_waits import until_locked_out
@@ -123,3 +124,17 @@ async def test_accounts_that_are_linked_during_a_correction_keep_the_corrected_p
         await until_locked_out(session, linking)
     await linking
     assert [name for _, name, points, _ in await chats.standing() if points] == ["Bo"]
+
+
+async def test_a_chat_that_joins_while_its_question_is_being_posted_waits_for_it(chats: TwoChats) -> None:
+    client = chats.daily.client
+    await chats.schedule("slack")
+    chats.clock.advance(hours=1)
+    code = (await client.chat_link(chats.boss("discord"), "make")).code
+    async with chats.daily.service.sessions.begin() as session:
+        await post_batch(session, chats.clock.now)
+        joining = asyncio.create_task(client.chat_join(chats.boss("slack"), "join", code, True))
+        await until_locked_out(session, joining)
+    with pytest.raises(ServiceRefused) as told:
+        await joining
+    assert isinstance(told.value.refusal, LinkWaits)

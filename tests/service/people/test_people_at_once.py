@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.client import ServiceRefused
 from service.people import linking
-from service.rounds import leaderboard
+from service.rounds import grading, leaderboard
 from service.rounds.rounds import close_round
 from service.store import privacy
 from service.store.answers import HintTaken
@@ -114,6 +114,18 @@ async def test_who_forgets_while_a_season_ends_is_not_named_by_its_final_board(
     await forgetting
     (season,) = await daily.rows(Season)
     assert [row["name"] for row in season.archive or ()] == [privacy.FORGOTTEN_NAME]
+
+
+async def test_a_verdict_that_waits_until_its_author_is_forgotten_is_sent_to_nobody(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    await daily.bank(code())
+    await daily.answer("p1", AnswerInput(code="def double(x):\n    return 2 * x\n"))
+    async with _forgetting(daily) as session:
+        judging = asyncio.create_task(grading.judge_answer(daily.service.sessions, None, 1, clock, last=True))
+        await until_locked_out(session, judging)
+    await judging
+    assert "verdict" not in {row.kind for row in await daily.rows(Outbox)}
 
 
 @pytest.mark.parametrize("action", ["show", "notify", "hint", "duel"])

@@ -8,6 +8,7 @@ from datetime import time, timedelta
 import pytest
 
 from service.rounds import leaderboard, schedules
+from service.rounds.choosing import lock_choosing
 from service.rounds.rounds import close_round
 from service.store import ledger, locks
 from service.store.members import resolve_caller
@@ -139,3 +140,13 @@ async def test_the_board_of_a_season_is_kept_by_the_first_of_two_workers(schedul
         await until_locked_out(session, settling)
     await settling
     assert [row.archive for row in await scheduled.rows(Season)] == [[]]
+
+
+async def test_a_question_that_is_posted_now_waits_until_others_are_chosen(
+    scheduled: DailyChannel, clock: Clock
+) -> None:
+    async with scheduled.service.sessions.begin() as session:
+        assert await lock_choosing(session, [1])
+        posting = asyncio.create_task(scheduled.client.post_now(scheduled.who("Boss", admin=True), "post", 1))
+        await until_locked_out(session, posting)
+    assert (await posting).opens_at == clock.now
