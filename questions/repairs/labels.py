@@ -53,14 +53,15 @@ def with_answer_labels(source: Source) -> Source:
 
 _REMARK = re.compile(
     rf"(?P<label>[ ]{{0,3}}(?:[-*+][ ]+)?[*_]{{0,3}}(?:{QUESTION_WORDS})[*_]{{0,3}})"
-    r"[ ]?\((?![\d ]{1,9}\))[^()]{1,40}\)(?=[*_]{0,3}[ ]?[:：][*_ ])",
+    r"[ ]?\((?!(?:[\d ]{1,9}|[^\W\d_]{1,2}|[ivx]{1,5})\))[^()]{1,40}\)(?=[*_]{0,3}[ ]?[:：][*_ ])",
     re.IGNORECASE,
 )
 _FEWEST_REMARKS = 2
 
 
 def with_bare_labels(source: Source) -> Source:
-    """Returns the document without the remarks in labels of questions that have no number, if several have one."""
+    """Returns the document without the remarks in labels of questions that have no number, if several have one. A
+    number or a letter in brackets is the name of a part."""
     found = {
         at: one["label"] + line[one.end() :]
         for at, line in lines_outside_programs(source.lines)

@@ -396,7 +396,12 @@ def _asking_folds(run: list[Start], told: bool) -> Verdict:
 
 
 def _lists_links(start: Start) -> bool:
-    """Returns whether a fold holds nothing but links, as a table of contents; a single one may answer a question."""
+    """Returns whether a fold holds nothing but lines with links, as a table of contents; a single link with no text
+    around it may answer a question."""
     lines = [line for line in start.said.split("\n") if line.strip()]
-    fewest = 2 if ends_asking(start.stem.text) else 1
-    return len(lines) >= fewest and all("](" in line or "<a " in line for line in lines)
+    if len(lines) == 1 and ends_asking(start.stem.text) and _LINK_ALONE.fullmatch(lines[0]):
+        return False
+    return bool(lines) and all("](" in line or "<a " in line for line in lines)
+
+
+_LINK_ALONE = re.compile(r"[ ]*\[[^\n]{1,300}\]\([^()\s]{1,500}\)[ ]*")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from questions import read_bank
+from questions.repairs.labels import with_bare_labels
+from questions.source import Source
 
 PROMPTS = ["What is a view in this library?", "Find all leaves of a tree.", "How do hooks run twice in a row?"]
 
 
 @pytest.mark.parametrize(
-    "label", ["Question(done) :", "**Q (easy):**", "**Question** (2 points):", "- **Question (a):**"]
+    "label", ["Question(done) :", "**Q (easy):**", "**Question** (2 points):", "- **Question (level 2):**"]
 )
 def test_remarks_are_not_part_of_prompts(label: str) -> None:
     text = "\n".join(f"{label} {prompt}\n\nAnswer: It shares memory.\n" for prompt in PROMPTS)
@@ -23,6 +25,19 @@ def test_labels_with_a_remark_belong_to_those_without() -> None:
     labels = ["Question :", "Question(done) :", "Question(done - in part) :"]
     text = "\n".join(f"{label} {prompt}\n" for label, prompt in zip(labels, PROMPTS, strict=True))
     assert [one.prompt for one in read_bank(text, name="a.md").bank.questions] == PROMPTS
+
+
+@pytest.mark.parametrize("part", ["a", "iv", "12"])
+def test_letters_and_numbers_in_labels_name_parts(part: str) -> None:
+    source = Source("a.md", tuple(f"Question ({part}): {prompt}" for prompt in PROMPTS))
+    assert with_bare_labels(source) is source
+
+
+def test_a_link_in_a_sentence_of_a_fold_is_no_answer() -> None:
+    fold = (
+        "<details><summary>Building for another site?</summary>\n\nTry [views](https://example.com), which works.\n\n"
+    )
+    assert read_bank(f"# Notes\n\n{fold}</details>\n", name="a.md").bank.questions == ()
 
 
 def test_a_link_alone_answers_a_fold_that_asks() -> None:
