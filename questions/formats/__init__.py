@@ -19,6 +19,7 @@ from questions.formats import (
     json,
     line_blocks,
     moodle,
+    moodle_backup,
     notebooks,
     packages,
     plus_minus,
@@ -69,6 +70,7 @@ class ImportFormat(NamedTuple):
 IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(qti.NAME, (".xml", ".qti"), qti.sniff, qti.read),
     ImportFormat(elements.NAME, (".xml",), elements.sniff, elements.read),
+    ImportFormat(moodle_backup.NAME, (".xml",), moodle_backup.sniff, moodle_backup.read),
     ImportFormat(moodle.NAME, (".xml",), moodle.sniff, moodle.read),
     ImportFormat(h5p.NAME, (".h5p", ".json"), h5p.sniff, h5p.read),
     ImportFormat(json.NAME, (".json",), json.sniff, json.read),

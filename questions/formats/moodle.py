@@ -49,12 +49,9 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions of a quiz; findings name unsupported types."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    try:
-        root = parse_xml("\n".join(source.lines))
-    except RefusedXml as error:
-        return draft.refused(str(error), "export the quiz from Moodle again, without manual changes", error.line)
-    except BrokenXml as error:
-        return draft.unreadable(f"invalid XML: {error}", "export the quiz again", error.line)
+    root = parse_or_refuse(draft, source)
+    if root is None:
+        return draft
     if root.name != "quiz":
         return draft.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
     category = ""
@@ -63,10 +60,21 @@ def read(source: Source) -> ImportDraft:
         if kind == "category":
             category = _ROOTS.sub("", element.text_of("category"))
         else:
-            _question(draft, element, kind, category)
+            add_question(draft, element, kind, category)
     if not draft.questions and not draft.findings:
         draft.unreadable("the quiz has no questions", "export a category that contains questions")
     return draft
+
+
+def parse_or_refuse(draft: ImportDraft, source: Source) -> XmlElement | None:
+    """Returns the outermost element; None, with a finding, if the document cannot be parsed."""
+    try:
+        return parse_xml("\n".join(source.lines))
+    except RefusedXml as error:
+        draft.refused(str(error), "export the quiz from Moodle again, without manual changes", error.line)
+    except BrokenXml as error:
+        draft.unreadable(f"invalid XML: {error}", "export the quiz again", error.line)
+    return None
 
 
 def _words(element: XmlElement | None) -> str:
@@ -76,7 +84,8 @@ def _words(element: XmlElement | None) -> str:
     return markdown_converter(element.attributes.get("format", "moodle_auto_format"))(element.markup_of())
 
 
-def _question(draft: ImportDraft, element: XmlElement, kind: str, category: str) -> None:
+def add_question(draft: ImportDraft, element: XmlElement, kind: str, category: str) -> None:
+    """Adds a question as Moodle exports it. `category` is its path, without that of the course."""
     lines = (element.first, element.last)
     add = _KINDS.get(kind)
     if not draft.accepts(*lines, element.size):
