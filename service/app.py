@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Event
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import datetime
+from functools import cached_property, partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,15 @@ from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, variants
 from service.store.change_signal import ChangeSignal
 from service.store.contestants import AskedSlot
-from service.store.session import DirectPool, Sessions, close_engine, make_direct_pool, make_engine, make_sessions
+from service.store.session import (
+    DirectPool,
+    Sessions,
+    close_engine,
+    is_unreachable,
+    make_direct_pool,
+    make_engine,
+    make_sessions,
+)
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -115,10 +124,8 @@ class Service:
 
     async def tick(self) -> None:
         """Does everything that is due now. Several processes may do so at once."""
-        # First, because it counts seconds.
-        await sprints.advance_all(self.sessions, self.clock())
         await self.play_rounds()
-        await self._maintain()
+        await self.lead()
 
     async def play_rounds(self) -> None:
         """Closes and posts everything due now. All workers share this work."""
@@ -128,30 +135,44 @@ class Service:
         await posting.post_due(self.sessions, now)
 
     async def lead(self) -> None:
-        """Does what is due now and not shared. One worker is enough for it."""
-        await sprints.advance_all(self.sessions, self.clock())
-        await self._maintain()
+        """Does what is due now and not shared. One worker is enough for it.
 
-    async def _maintain(self) -> None:
+        Takes each step even if one before it failed: one workspace's rows must not keep all others waiting. Raises
+        ExceptionGroup with what failed; without the database, raises at once.
+        """
         now = self.clock()
-        await duels.end_due(self.sessions, now)
-        # After the rounds: a day is settled when they are closed.
-        await tournaments.advance_all(self.sessions, now)
-        await leaderboard.settle_seasons(self.sessions, now)
+        steps: tuple[Callable[[], Awaitable[object]], ...] = (
+            # First, because it counts seconds.
+            partial(sprints.advance_all, self.sessions, now),
+            partial(duels.end_due, self.sessions, now),
+            # After the rounds: a day is settled when they are closed.
+            partial(tournaments.advance_all, self.sessions, now),
+            partial(leaderboard.settle_seasons, self.sessions, now),
+            partial(self._give_up_expired, now),
+            partial(drop_old_boards, self.sessions, now),
+            self.jobs.retry_stalled,
+            self._draw_new_families,
+            *(partial(one.check, now) for one in (self.reminders, self.digests, self.calibrations, self.contestant)),
+            *(partial(one.check, now) for one in (self.alerts, self.retention)),
+        )
+        failed: list[Exception] = []
+        for step in steps:
+            try:
+                await step()
+            except Exception as error:
+                if is_unreachable(error):
+                    raise
+                failed.append(error)
+        if failed:
+            raise ExceptionGroup("steps of a tick failed", failed)
+
+    async def _give_up_expired(self, now: datetime) -> None:
         async with self.sessions.begin() as session:
             await delivery.give_up_expired(session, now)
-        await drop_old_boards(self.sessions, now)
-        await self.jobs.retry_stalled()
-        if self.sandbox is not None:
-            await self._draw_new_families()
-        await self.reminders.check(now)
-        await self.digests.check(now)
-        await self.calibrations.check(now)
-        await self.contestant.check(now)
-        await self.alerts.check(now)
-        await self.retention.check(now)
 
     async def _draw_new_families(self) -> None:
+        if self.sandbox is None:
+            return
         async with self.sessions.begin() as session:
             for version_id in await variants.list_families_without_variants(session, DRAW_TASK):
                 await self.jobs.defer_drawing(session, version_id)

@@ -18,10 +18,9 @@ from typing import cast
 
 from psycopg import AsyncConnection, OperationalError
 from psycopg_pool import AsyncConnectionPool
-from sqlalchemy import event, text
+from sqlalchemy import event, exc, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -92,7 +91,7 @@ def _note_use(connection: DBAPIConnection | None, record: ConnectionPoolEntry) -
 
 
 def _test_connection(connection: DBAPIConnection, record: ConnectionPoolEntry, proxy: object) -> None:
-    """Raises DisconnectionError, after which the pool connects again, if the connection has ended.
+    """Raises exc.DisconnectionError, after which the pool connects again, if the connection has ended.
 
     Of one that was used just now only the socket is looked at: the server says there that it ended the connection.
     """
@@ -101,7 +100,7 @@ def _test_connection(connection: DBAPIConnection, record: ConnectionPoolEntry, p
         return  # it is new
     driver = cast(AsyncConnection, record.driver_connection)
     if driver.closed or _has_news(driver.fileno()):
-        raise DisconnectionError
+        raise exc.DisconnectionError
     if monotonic() - used_at < TRUSTED_SECONDS:
         return
     try:
@@ -110,7 +109,7 @@ def _test_connection(connection: DBAPIConnection, record: ConnectionPoolEntry, p
         cursor.close()
         connection.rollback()
     except Exception as problem:
-        raise DisconnectionError from problem
+        raise exc.DisconnectionError from problem
 
 
 def _timeouts() -> list[str]:
@@ -217,6 +216,14 @@ def is_conflict(error: BaseException) -> bool:
             return True
         cause = cause.__cause__
     return False
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Returns whether a call failed because no connection to the database could be had, or its connection ended."""
+    if isinstance(error, exc.DBAPIError):
+        refused = isinstance(error, exc.OperationalError) and getattr(error.orig, "sqlstate", None) is None
+        return error.connection_invalidated or refused
+    return isinstance(error, OSError | exc.TimeoutError)
 
 
 async def allow_forgetting(session: AsyncSession) -> None:

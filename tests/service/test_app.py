@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from service.app import build
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError, ProgrammingError
+
+from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
 from service.wire import AnswerInput, Where
@@ -47,7 +54,7 @@ async def test_a_service_with_a_worker_runs_its_jobs(settings: Settings, clock: 
         assert attempts == 1
 
 
-async def test_what_a_dead_worker_held_is_taken_up(daily: DailyChannel, clock: Clock) -> None:
+async def leave_job(daily: DailyChannel) -> None:
     """A worker killed in the middle leaves its job in the state `doing`, without a heartbeat."""
     await daily.bank(code())
     form = await daily.client.practice(daily.who(), Where(channel="daily"))
@@ -58,7 +65,45 @@ async def test_what_a_dead_worker_held_is_taken_up(daily: DailyChannel, clock: C
         "with dead as (insert into procrastinate_workers (last_heartbeat) values (now() - interval '1 hour') "
         "returning id) update procrastinate_jobs set status = 'doing', worker_id = (select id from dead)"
     )
-    assert await daily.service.jobs.retry_stalled() == 1
+
+
+async def job_status(daily: DailyChannel) -> str | None:
     (job,) = await daily.service.jobs.app.job_manager.list_jobs_async()
-    assert job.status == "todo"
+    return job.status
+
+
+async def test_what_a_dead_worker_held_is_taken_up(daily: DailyChannel) -> None:
+    await leave_job(daily)
+    assert await daily.service.jobs.retry_stalled() == 1
+    assert await job_status(daily) == "todo"
     assert await daily.service.jobs.retry_stalled() == 0
+
+
+async def test_a_step_of_a_tick_that_fails_keeps_no_later_one_waiting(daily: DailyChannel) -> None:
+    await leave_job(daily)
+    async with without_table(daily.service, "sprint"):
+        with pytest.raises(ExceptionGroup) as failed:
+            await daily.service.lead()
+    (problem,) = failed.value.exceptions
+    assert isinstance(problem, ProgrammingError) and "sprint" in str(problem)
+    assert await job_status(daily) == "todo"
+
+
+@asynccontextmanager
+async def without_table(service: Service, name: str) -> AsyncIterator[None]:
+    """Gives a table another name until the block exits."""
+    async with service.sessions.begin() as session:
+        await session.execute(text(f"alter table {name} rename to away"))
+    try:
+        yield
+    finally:
+        async with service.sessions.begin() as session:
+            await session.execute(text(f"alter table away rename to {name}"))
+
+
+async def test_without_the_database_a_tick_fails_at_once(settings: Settings, clock: Clock) -> None:
+    """Each of its steps would wait for a connection."""
+    nowhere = make_url(settings.database_url).set(host="127.0.0.1", port=1).render_as_string(hide_password=False)
+    service = build(settings.model_copy(update={"database_url": nowhere}), clock)
+    with pytest.raises(OperationalError):
+        await service.lead()
