@@ -21,6 +21,8 @@ _FORMATS = {"1": "html", "2": "plain_text", "4": "markdown"}
 """Moodle's numbers of text formats."""
 _NULL = "$@NULL@$"
 """Moodle's word for what a field of the database does not have."""
+_DEEPEST = 20
+"""Maximum number of categories within each other; further ones around them are left out."""
 _SUPPORTED = frozenset(("multichoice", "truefalse", "shortanswer", "numerical", "match", "essay", "description"))
 
 
@@ -50,7 +52,7 @@ def _path(category: XmlElement, categories: dict[str, XmlElement]) -> str:
     """Returns the names of a category and of those around it, as an export has them."""
     names: list[str] = []
     around: XmlElement | None = category
-    while around is not None and len(names) < len(categories):
+    while around is not None and len(names) < _DEEPEST:
         names.append(around.text_of("name").replace("/", "//"))
         around = categories.get(around.text_of("parent"))
     return "/".join(name for name in reversed(names) if name != "top")
@@ -95,24 +97,28 @@ def _as_exported(question: XmlElement, kind: str) -> XmlElement:
     if own is not None:
         made.children += list(own.walk("single"))
         made.children += [_text("graderinfo", one, "graderinfo", "graderinfoformat") for one in own.walk("essay")]
-        made.children += [_answer(one, own) for one in own.walk("answer") if one.child("answertext") is not None]
+        made.children += _answers(own)
         made.children += [_pair(one) for one in own.walk("match") if one.child("answertext") is not None]
     return made
 
 
-def _answer(answer: XmlElement, own: XmlElement) -> XmlElement:
-    """Returns an answer with its weight in percent and, for a number, its tolerance."""
-    made = _text("answer", answer, "answertext", "answerformat")
-    number = answer.attributes.get("id", "")
-    for truth in own.walk("truefalse"):
-        # The words are those of the author's language.
-        made.pieces = ["true" if number == truth.text_of("trueanswer") else "false"]
-    made.attributes["fraction"] = str(100 * _fraction(answer.text_of("fraction")))
-    made.children.append(_text("feedback", answer, "feedback", "feedbackformat"))
-    for record in own.walk("numerical_record"):
-        if record.text_of("answer") == number:
+def _answers(own: XmlElement) -> Iterator[XmlElement]:
+    """Yields the answers with their weights in percent and, for numbers, their tolerances."""
+    tolerances = {record.text_of("answer"): record for record in own.walk("numerical_record")}
+    true = {one.text_of("trueanswer") for one in own.walk("truefalse")}
+    for answer in own.walk("answer"):
+        if answer.child("answertext") is None:
+            continue
+        made = _text("answer", answer, "answertext", "answerformat")
+        number = answer.attributes.get("id", "")
+        if true:
+            # The words are those of the author's language.
+            made.pieces = ["true" if number in true else "false"]
+        made.attributes["fraction"] = str(100 * _fraction(answer.text_of("fraction")))
+        made.children.append(_text("feedback", answer, "feedback", "feedbackformat"))
+        if record := tolerances.get(number):
             made.children.append(_text("tolerance", record, "tolerance", ""))
-    return made
+        yield made
 
 
 def _fraction(text: str) -> float:

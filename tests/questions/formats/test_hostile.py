@@ -389,6 +389,15 @@ HOSTILE = {
     "choices.tex": TEX + "\\question a\\begin{choices}" + "\\choice b" * N,
     "questions.tex": TEX + "\\question a? \\newpage b\n" * (N // 4),
     "parts.tex": TEX + "\\question " + "a " * N + "\\begin{parts}" + "\\part b? \n" * (N // 4),
+    "parents.xml": "<question_categories>"
+    + "".join(
+        f'<question_category id="{n}"><name>a</name><parent>{n + 1}</parent></question_category>' for n in range(N)
+    )
+    + "</question_categories>",
+    "answers.xml": "<question_categories><question_category><questions><question><qtype>numerical</qtype>"
+    "<questiontext>a</questiontext><plugin_qtype_numerical_question>"
+    + "<answer><answertext>1</answertext></answer><numerical_record/>" * N
+    + "</plugin_qtype_numerical_question></question></questions></question_category></question_categories>",
     "deep_line.json": '{"a": 1}\n' + "[" * N,
     "long_number.json": '{"a": ' + "1" * N + "}",
     "long_number_line.jsonl": '{"a": 1}\n{"a": ' + "1" * N + "}",
