@@ -10,6 +10,7 @@ import dataclasses
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
@@ -121,15 +122,21 @@ def _innermost(folds: tuple[Fold, ...]) -> Iterator[Fold]:
 def _end(document: Document, heading: Block) -> int:
     """Returns the last line below a heading; headings of questions inside are deeper."""
     following = (
-        b.first for b in document.blocks if b.kind == "heading" and b.first > heading.first and b.level <= heading.level
+        b.first for b in _below(document, heading.first + 1) if b.kind == "heading" and b.level <= heading.level
     )
     return next(following, len(document.source.lines) + 1) - 1
 
 
+def _below(document: Document, line: int) -> Iterator[Block]:
+    """Yields the blocks from a line on."""
+    blocks = document.blocks
+    return (blocks[at] for at in range(bisect_left(blocks, line, key=lambda block: block.first), len(blocks)))
+
+
 def _sections(document: Document, first: int, last: int) -> Iterator[tuple[int, str]]:
     """Yields the line and the title of each heading between two lines."""
-    for block in document.blocks:
-        if block.kind == "heading" and first <= block.first <= last:
+    for block in takewhile(lambda block: block.first <= last, _below(document, first)):
+        if block.kind == "heading":
             yield block.first, _title(block)
 
 

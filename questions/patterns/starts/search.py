@@ -370,9 +370,13 @@ def _offers(document: Document, block: Block) -> bool:
     return len(block.children) > 1 and bool(first) and _OPTION_LIST.match(first[0].text) is not None
 
 
+_FARTHEST = 400
+"""Maximum number of blocks below a list that are looked at for what belongs to its last item."""
+
+
 def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...]:
     """Returns the blocks after a list that belong to its last item, although they are not indented enough."""
-    below = stretch.blocks[index + 1 :]
+    below = stretch.blocks[index + 1 : index + 1 + _FARTHEST]
     end = _loose_end(document, stretch.blocks[index], below)
     free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
     return without_separators(below[:free])

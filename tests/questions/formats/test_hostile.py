@@ -389,6 +389,7 @@ HOSTILE = {
     "choices.tex": TEX + "\\question a\\begin{choices}" + "\\choice b" * N,
     "questions.tex": TEX + "\\question a? \\newpage b\n" * (N // 4),
     "parts.tex": TEX + "\\question " + "a " * N + "\\begin{parts}" + "\\part b? \n" * (N // 4),
+    "announced.md": "## Answers\n\nQ1)\n- Correct: A\n" * (N // 2),
     "parents.xml": "<question_categories>"
     + "".join(
         f'<question_category id="{n}"><name>a</name><parent>{n + 1}</parent></question_category>' for n in range(N)
