@@ -26,6 +26,7 @@ from bot.core.text import (
     command_errors,
     doctor,
     item_statistics,
+    linking,
     members,
     notices,
 )
@@ -372,12 +373,12 @@ class AdminCommands:
 
     async def _link(self, event: Command, typed: Typed) -> Content:
         if "code" not in typed.values:
-            return admin.chat_code_card(await self._client.chat_link(event.who, event.id))
+            return linking.chat_code_card(await self._client.chat_link(event.who, event.id))
         return await self._join(event, typed.text("code"), sure=False)
 
     async def _join(self, event: Event, code: str, *, sure: bool) -> Content:
         """Links this chat by a code. Unless `sure`, a chat with data only gets a warning of what linking would do."""
-        return admin.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
+        return linking.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
 
     async def _audit(self, event: Command, typed: Typed) -> Content:
         return admin.audit_card(await self._client.audit(event.who))

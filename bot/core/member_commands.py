@@ -15,7 +15,7 @@ from bot.core.command_spec import specs_of
 from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event, Press, Submit
-from bot.core.text import admin, boards, command_errors, members, questions, results, suggestions
+from bot.core.text import boards, command_errors, linking, members, questions, results, suggestions
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Contest, MeasuredBy, NotFound, NotificationKind, Period, PrivacyAction
 
@@ -201,8 +201,8 @@ class MemberCommands:
 
     async def _link(self, event: Command, typed: Typed) -> Content:
         if "code" not in typed.values:
-            return admin.member_code_card(await self._client.link(event.who, event.id))
-        return admin.member_linked_card(await self._client.link_with(event.who, event.id, typed.text("code")))
+            return linking.member_code_card(await self._client.link(event.who, event.id))
+        return linking.member_linked_card(await self._client.link_with(event.who, event.id, typed.text("code")))
 
     async def _rules(self, event: Command, typed: Typed) -> Content:
         return members.rules_card(await self._client.rules(event.who))

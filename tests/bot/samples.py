@@ -14,6 +14,7 @@ from bot.core.text import (
     doctor,
     duels,
     item_statistics,
+    linking,
     marking,
     members,
     notices,
@@ -868,11 +869,11 @@ GALLERY: dict[str, Card | Form] = {
     "schedule shared": admin.schedule_card(SHARED, "Schedule shared"),
     "schedules": admin.schedules_card((SCHEDULE, SCHEDULE.model_copy(update={"id": 4, "paused": True}))),
     "schedules none": admin.schedules_card(()),
-    "link code": admin.member_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
-    "link chat code": admin.chat_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
-    "link asked": admin.chat_linked_card(LINKED, "K7QM2RXN"),
-    "link done": admin.chat_linked_card(LINKED.model_copy(update={"done": True}), "K7QM2RXN"),
-    "linked": admin.member_linked_card(
+    "link code": linking.member_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
+    "link chat code": linking.chat_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
+    "link asked": linking.chat_linked_card(LINKED, "K7QM2RXN"),
+    "link done": linking.chat_linked_card(LINKED.model_copy(update={"done": True}), "K7QM2RXN"),
+    "linked": linking.member_linked_card(
         MemberLinked(name="Ada *", platforms=("discord", "slack"), points=25, twice=1, cards=3, hidden=True)
     ),
     "round": admin.round_card(ROUND, "The next question"),

@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from bot.core.cards import Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text import admin_pages, item_statistics, review_pages
-from bot.core.text.admin import FEW, audit_facts, chat_code_card, imported_card, log_card, round_card, undone_card
+from bot.core.text.admin import FEW, audit_facts, imported_card, log_card, round_card, undone_card
 from service.wire import (
     AuditView,
     ImportChange,
     ImportView,
     ItemList,
-    LinkCode,
     RoundView,
     Twin,
     UnusedPassage,
@@ -142,10 +141,3 @@ def test_a_question_that_was_taken_back_has_no_reveal() -> None:
     )
     assert "so it is not posted, and nothing is revealed." in said
     assert "Opens" not in said
-
-
-def test_the_end_of_a_linking_code_is_in_the_readers_own_zone() -> None:
-    made = LinkCode(code="K7QM2RXN", expires_at=datetime(2026, 3, 5, 8, 15, tzinfo=UTC))
-    card = chat_code_card(made)
-    assert f"[08:15 (UTC)](time:{int(made.expires_at.timestamp())})" in card.blocks[-1].markdown  # type: ignore[union-attr]
-    assert card.summary == "Your code is K7QM2RXN, good until 08:15 (UTC)."
