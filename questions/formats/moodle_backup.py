@@ -79,7 +79,7 @@ def _add(draft: ImportDraft, question: XmlElement, path: str) -> None:
     if question.text_of("hidden") == "1":
         draft.add_skipped("the question is hidden in Moodle", "show it again before the backup", lines)
     elif kind not in _SUPPORTED:
-        cure = "export the questions as Moodle XML, of which more types are read"
+        cure = "export the questions as Moodle XML: more types of it are read"
         draft.add_skipped(f"unsupported question type `{kind[:40]}` in a backup", cure, lines)
     else:
         add_question(draft, _as_exported(question, kind), kind, path)
