@@ -5,13 +5,16 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
+
+from questions.fences import lines_outside_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """The text of a document with normalized line endings."""
 
@@ -24,8 +27,15 @@ class Source:
         """Returns the line with that number, from 1; empty outside the document."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
+    @cached_property
+    def lines_outside_programs(self) -> tuple[tuple[int, str], ...]:
+        """The index, from 0, and the text of each line that is neither in a fence nor one of its marks."""
+        return tuple(lines_outside_programs(self.lines))
+
     def with_lines(self, changed: Mapping[int, str]) -> Source:
         """Returns the document with other lines at these indices, from 0."""
+        if not changed:
+            return self
         return replace(self, lines=tuple(changed.get(at, line) for at, line in enumerate(self.lines)))
 
     def text(self, first: int, last: int) -> str:

@@ -18,7 +18,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.fences import lines_outside_programs
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def with_plain_questions(source: Source) -> tuple[Source, tuple[Vote, ...]]:
 
 
 def _outside_programs(source: Source) -> Iterator[_Line]:
-    return (_Line(at + 1, line) for at, line in lines_outside_programs(source.lines))
+    return (_Line(at + 1, line) for at, line in source.lines_outside_programs)
 
 
 def _without_comments(lines: list[str], shown: list[_Line]) -> list[_Line]:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.fences import fence_after, fence_in
 from questions.wording.labels import QUESTION_WORDS, is_answer_summary
 from questions.wording.stems import ends_asking
 
@@ -194,7 +194,7 @@ def with_answers_in_items(source: Source) -> Source:
         return source
     changed: dict[int, str] = {}
     done = -1
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         found = _IN_ITEM.fullmatch(line.rstrip()) if at > done and line.lstrip()[:3] in ("???", "!!!") else None
         if found is None or not is_answer_summary(_summary(found["name"], found["rest"])):
             continue
@@ -230,7 +230,7 @@ def with_question_folds(source: Source) -> Source:
         return source
     changed: dict[int, str] = {}
     open_at: list[int | None] = []
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if opened := _OPENED.fullmatch(line):
             title = at if opened["rest"].strip() else at + 1
             summary = opened["rest"] if title == at else source.line(title + 1)

@@ -133,7 +133,7 @@ _KEY_BELOW = re.compile(
 def with_keys_behind_numbers(source: Source) -> Source:
     """Returns the document with such keys in the line of their number, where a heading announces keys and all numbers
     below it ascend from 1. A smaller heading above the first number is left out."""
-    shown = [(at, line) for at, line in lines_outside_programs(source.lines) if line.strip()]
+    shown = [(at, line) for at, line in source.lines_outside_programs if line.strip()]
     rewritten: dict[int, str] = {}
     titled = (at for at, (_, line) in enumerate(shown) if _HEADING.match(line) and announces_keys(line))
     for title in titled:
@@ -182,7 +182,7 @@ def with_marks_behind(source: Source) -> Source:
     their number."""
     if len([line for line in source.lines if line.lstrip()[:1] in ("（", "(", "[")]) < _FEWEST_MARKS:
         return source
-    found = {at: one for at, line in lines_outside_programs(source.lines) if (one := _MARK_FIRST.fullmatch(line))}
+    found = {at: one for at, line in source.lines_outside_programs if (one := _MARK_FIRST.fullmatch(line))}
     if len(found) < _FEWEST_MARKS:
         return source
     return source.with_lines({at: f"{one['number']}. {one['text']}（{one['mark']}）" for at, one in found.items()})
@@ -302,7 +302,7 @@ def _texts_below_options(source: Source) -> dict[int, str]:
     """Returns the lines that are a sign and the text of one of the lettered options right above, with its letter."""
     found: dict[int, str] = {}
     options: dict[str, str] = {}
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         option = _LETTERED.fullmatch(line) if len(line) <= _LONGEST_SENTENCE else None
         if option:
             options[_bare(option["text"])] = option["letter"]
@@ -345,7 +345,7 @@ def with_plain_keys(source: Source) -> Source:
     """Returns the document with keys outside the emphasis of their labels, if text follows the emphasis. Programs stay
     as they are."""
     lines: dict[int, str] = {}
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if ("*" in line or "_" in line) and (found := KEY_AND_REASON.fullmatch(line)):
             lines[at] = f"{found['lead']}{found['open']}{found['label']}{found['open']} {found['key']}{found['rest']}"
     return source.with_lines(lines) if lines else source

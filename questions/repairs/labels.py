@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.blocks import dedent
-from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.fences import fence_after, fence_in
 from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import ANSWER_WORDS, QUESTION_WORDS, label_of
 
@@ -33,7 +33,7 @@ def with_answer_labels(source: Source) -> Source:
     with a word and a number and has no heading. Programs stay as they are."""
     titles: dict[int, str] = {}
     asked = False
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if not line.strip() or len(line) > _LONGEST_QUESTION:
             continue
         if title := _TITLE.fullmatch(line):
@@ -64,7 +64,7 @@ def with_bare_labels(source: Source) -> Source:
     number or a letter in brackets is the name of a part."""
     found = {
         at: one["label"] + line[one.end() :]
-        for at, line in lines_outside_programs(source.lines)
+        for at, line in source.lines_outside_programs
         if "(" in line[:_LONGEST_REMARK] and (one := _REMARK.match(line))
     }
     return source.with_lines(found) if len(found) >= _FEWEST_REMARKS else source
@@ -92,7 +92,7 @@ def with_question_labels(source: Source) -> Source:
     """Returns the document with `**Question:**` and `**Answer:**` for these lines, if the first comes twice or more."""
     changed: dict[int, str] = {}
     questions = 0
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if not line.startswith(("**", "__")):
             continue
         if found := _PRACTICE_QUESTION.fullmatch(line):
@@ -117,7 +117,7 @@ def with_answers_labeled(source: Source) -> Source:
     number."""
     found: dict[int, str] = {}
     asked, slips = "", 0
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if line[:8].lstrip("*_").startswith("Q") and (question := _COUNTED_QUESTION.match(line)):
             asked = question["number"]
         elif line[:4].lstrip("*").startswith("A") and (answer := _COUNTED_ANSWER.match(line)):
@@ -266,7 +266,7 @@ def with_labeled_sides(source: Source) -> Source:
     """Returns the document with `**Question:**` and `**Answer:**` for the sides of its cards, if each front has its
     back next. Lines keep their numbers."""
     found: list[tuple[int, re.Match[str], str]] = []
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         side = _SIDE.match(line) if ":" in line[:_FIRST_OF_SIDE] or "：" in line[:_FIRST_OF_SIDE] else None
         side = side or (_SIDE_TITLE.fullmatch(line) if line.startswith("#") else None)
         word = side["word"].casefold() if side else ""
@@ -362,7 +362,7 @@ _REGULAR_LETTERS = 0.9
 def with_label_letters(source: Source) -> Source:
     """Returns the document with `Q:` and `Answer:` for the letters of such a pair. Lines keep their numbers."""
     found: dict[int, re.Match[str]] = {}
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if (":" in line[:_FIRST_OF_LETTER] or "：" in line[:_FIRST_OF_LETTER]) and (label := _LETTER_LABEL.match(line)):
             found[at] = label
     if len(found) < 2 * _FEWEST_LETTERS:

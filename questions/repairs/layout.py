@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.fences import lines_outside_programs
 from questions.wording.labels import label_of
 from questions.wording.stems import demands, reads_as_question
 
@@ -65,7 +64,7 @@ def with_plain_ends(source: Source) -> Source:
     if not any("<br" in line.lower() for line in source.lines):
         return source
     source = source.with_lines(
-        {at: "" for at, line in lines_outside_programs(source.lines) if "<" in line and _ONLY_BREAKS.fullmatch(line)}
+        {at: "" for at, line in source.lines_outside_programs if "<" in line and _ONLY_BREAKS.fullmatch(line)}
     )
     lines = tuple(_BREAKS.sub(r"\g<close>", line) if line.rstrip().endswith(">") else line for line in source.lines)
     return replace(source, lines=lines) if lines != source.lines else source
@@ -74,7 +73,7 @@ def with_plain_ends(source: Source) -> Source:
 def _without_backslashes(source: Source) -> Source:
     ends = {
         at: f"{line[: found.start()]}  "
-        for at, line in lines_outside_programs(source.lines)
+        for at, line in source.lines_outside_programs
         if line.rstrip().endswith("\\") and (found := _BACKSLASH.search(line))
     }
     return source.with_lines(ends) if len(ends) >= _FEWEST_BACKSLASHES else source

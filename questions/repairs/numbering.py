@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.fences import fence_after, fence_in
 from questions.wording.labels import QUESTION_WORDS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _FEWEST_HEADINGS = 3
 def _plain_headings(source: Source) -> Source:
     """Returns the document without the marks behind the numbers of headings that have no text."""
     found: dict[int, str] = {}
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if line.startswith("#") and (heading := _HEADING.fullmatch(line)):
             found[at] = heading["number"]
     if len(found) < _FEWEST_HEADINGS:
@@ -92,7 +92,7 @@ def with_plain_numbers(source: Source) -> Source:
     """Returns the document without the bullets right behind numbers, where several follow each other."""
     found = {
         at: match["number"] + line[match.end() :]
-        for at, line in lines_outside_programs(source.lines)
+        for at, line in source.lines_outside_programs
         if line.lstrip()[:1].isdigit() and (match := _BULLET_BEHIND.match(line))
     }
     return source.with_lines(found) if len(found) >= _FEWEST_BULLETS else source
@@ -193,7 +193,7 @@ def with_counted_headings(source: Source) -> Source:
     """Returns the document with headings for such lines, if they count up from 1 and most have a text right above
     them. Those that are headings by the line below them stay as they are."""
     lines = source.lines
-    short = [(at, line) for at, line in lines_outside_programs(lines) if 0 < len(line) <= _LONGEST_COUNTED]
+    short = [(at, line) for at, line in source.lines_outside_programs if 0 < len(line) <= _LONGEST_COUNTED]
     ending = ((at, line) for at, line in short if line.rstrip(" :.)")[-1:].isdigit())
     found = {at: one for at, line in ending if (one := _COUNTED_LINE.fullmatch(line))}
     numbers = [0, *(int(one["number"]) for one in found.values())]
@@ -314,7 +314,7 @@ def with_deeper_bullets(source: Source) -> Source:
     short = False
     deeper: dict[int, str] = {}
     digits = 0
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if not line.strip():
             continue
         if item := _COUNTED_ITEM.match(line):

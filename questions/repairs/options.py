@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.fences import fence_after, fence_in, lines_outside_programs
+from questions.fences import fence_after, fence_in
 from questions.wording.stems import asks_to_choose, ends_asking
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def with_css_letters(source: Source) -> Source:
         return source
     lines = list(source.lines)
     done = -1
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if at > done and (found := _OPENS.fullmatch(line)):
             ahead = range(at + 1, min(at + 1 + _LONGEST_LIST, len(lines)))
             last = next((n for n in ahead if lines[n].strip().lower() == f"</{found['tag'].lower()}>"), None)
@@ -285,7 +285,7 @@ def _signed_runs(
     """Yields the lines of each list that have one of the forms, with the line above the list."""
     run: list[tuple[int, re.Match[str]]] = []
     above = ""
-    for at, line in (*lines_outside_programs(source.lines), (len(source.lines), ".")):
+    for at, line in (*source.lines_outside_programs, (len(source.lines), ".")):
         item = next((found for form in forms if (found := form.fullmatch(line))), None)
         if item:
             run.append((at, item))
@@ -308,7 +308,7 @@ def with_spaced_bullets(source: Source) -> Source:
     if len([line for line in source.lines if line[:1] in ("-", "–") and line[1:2].isalpha()]) < _FEWEST_TIGHT:
         return source
     found: dict[int, re.Match[str]] = {}
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if line[:1] in ("-", "–", "*", "_") and (tight := _TIGHT.fullmatch(line)):
             found[at] = tight
     bullets = [at for at, tight in found.items() if not tight["open"]]

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.fences import lines_outside_programs
 from questions.wording.labels import QUESTION_WORDS, TASK_WORDS, label_of
 from questions.wording.stems import ends_asking
 
@@ -32,7 +31,7 @@ def with_plain_headings(source: Source) -> Source:
     found: dict[int, re.Match[str]] = {}
     if not [line for line in source.lines if "<h" in line[:5] or "<H" in line[:5]]:
         return source
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         if "<h" in line[:5].lower() and len(line) <= _LONGEST and (tagged := _TAGGED.fullmatch(line)):
             found[at] = tagged
     levels = Counter(tagged["level"] for tagged in found.values())
@@ -116,7 +115,7 @@ def with_part_labels(source: Source) -> Source:
 def _titles(source: Source) -> list[_Title]:
     found: list[_Title] = []
     before = -1
-    for at, line in lines_outside_programs(source.lines):
+    for at, line in source.lines_outside_programs:
         mark = line[:1]
         if mark == "#":
             if len(line) <= _LONGEST and (heading := _ATX.fullmatch(line)):
@@ -203,7 +202,7 @@ def with_filled_gaps(source: Source) -> Source:
         return source
     found = [
         (at, one)
-        for at, line in lines_outside_programs(source.lines)
+        for at, line in source.lines_outside_programs
         if (line[:1] == "#" or line[:1].isdecimal())
         and len(line) <= _LONGEST
         and (one := _COUNTED.fullmatch(line.rstrip()))
