@@ -408,5 +408,5 @@ def _no_questions(source: Source, spans: list[Span]) -> Finding:
         Span(1, 1, max(len(source.lines), 1), 1),
         note="the whole document was read as study text"
         + (f"; these lines look like questions: {named}" if named else ""),
-        help="start each question with `### 1. Question?` and its answer with `**Answer:**`",
+        help="write questions as `### 1. Question?` with `**Answer:** …`, or state in a recipe how they are written",
     )

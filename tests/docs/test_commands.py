@@ -125,6 +125,7 @@ def statuses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     folder = tmp_path_factory.mktemp("commands")
     for name in ("my-questions.md", "new-edition.md", "questions.md"):
         (folder / name).write_text(EXAMPLES[0], encoding="utf-8")
+    (folder / "interview.md").write_text(blocks_of(DOCS / "importing.md", "markdown")[0], encoding="utf-8")
     (folder / "notes.md").write_text("### 1. Which is even?\n\na) 1\nb) 2\n\n> **Answer: b**\n", encoding="utf-8")
     shutil.copytree(ROOT / "questions" / "banks", folder / "questions" / "banks")
     kept = {

@@ -10,7 +10,6 @@ from questions import Reading, read_bank
 from questions.dialects.native import _PARTS
 from questions.export import FORMATS
 from questions.facts import runnable_proof
-from questions.formats import IMPORT_FORMATS
 from questions.model import KINDS
 from questions.report import explanations
 from sandbox.client import SandboxClient
@@ -79,12 +78,6 @@ def test_the_parts_it_lists_are_the_ones_that_are_read() -> None:
         used_by = frozenset(KINDS) if kinds == "all kinds" else frozenset(kinds.split(", "))
         listed |= {name.partition(":")[0]: used_by for name in re.findall(r"`([^`]+)`", names)}
     assert listed == {name.partition(":")[0]: kinds for name, kinds in _PARTS.items()}
-
-
-def test_importing_names_every_format() -> None:
-    said = text_of(DOCS / "importing.md").lower().replace("moodle gift and moodle xml", "gift moodle-xml")
-    for foreign in IMPORT_FORMATS:
-        assert foreign.name.split("-")[0].split("_")[0] in said, foreign.name
 
 
 def test_the_formats_and_codes_they_name_exist() -> None:
