@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from questions.source import trim
+from questions.source import WIDE, trim
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -75,7 +75,7 @@ class Block(NamedTuple):
 _NESTING = 60
 """Maximum nesting of lists and quotes; deeper ones are kept as lines of the innermost."""
 _MARKS = re.compile(r"[\\`*_\[\]<>&!\n]")
-"""Matches text that Markdown does not read as plain words; neither does it read spaces side by side or at the ends."""
+"""Matches text that Markdown does not read as plain words. It also changes spaces side by side or at the ends."""
 
 
 # Imported at the first Markdown, in 30 ms: a service that reads none does without 2 MB.
@@ -108,7 +108,7 @@ def _ends_paragraph(state: StateBlock, line: int, last: int, silent: bool) -> bo
     return _LETTER.match(state.src, above) is not None or _KEY.match(state.src, above) is not None
 
 
-_WIDE_NUMBER = re.compile(r"第\d{1,3}[题題問问]|\d{1,3}(?:[、．]|\.(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))")
+_WIDE_NUMBER = re.compile(rf"第\d{{1,3}}[题題問问]|\d{{1,3}}(?:[、．]|\.(?=[{WIDE}]))")
 _LETTER = re.compile(r"[ \t]{0,3}[(（]?[A-J][.、．)）]")
 """The letter of an option."""
 _KEY = re.compile(
@@ -159,7 +159,6 @@ _DASHES = re.compile(r"-{3,}[ \t]*")
 _TIGHT_HEADING = re.compile(r"(?P<marks>#{2,6})(?=[^\s#!])")
 _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 """Marks behind the end of a fence, such as the quotation mark of `…```"`, which would keep it open."""
-
 
 _STRUCK_HEADING = re.compile(r"~~(?P<marks>#{1,6})[ ]{1,3}(?P<text>[^~\n]+?)[ ]*~~[ ]*")
 """A heading struck out with its marks: `~~#### Why?~~`."""
@@ -213,7 +212,6 @@ _COUNTED = re.compile(
 """A heading with a number."""
 _SECTION = re.compile(r"[一二三四五六七八九十]{1,3}[、.．][ ]?\S.{0,60}")
 _FIRST_NUMBER = re.compile(r"[ ]{0,3}[1１][、.．)）]")
-
 
 _EXAM_SECTION = re.compile(
     r"[一二三四五六七八九十]{1,3}[、.．][ ]?(?:[单多]项?|不定项|单项|多项)?(?:选择?|判断|填空|简答"

@@ -44,7 +44,6 @@ _BRIEF = 80
 Paths = Annotated[list[Path] | None, typer.Argument(help="Documents or folders; default: the shipped bank.")]
 Form = Annotated[str, typer.Option("--format", help="text or json.")]
 
-
 QuestionPattern = Annotated[str, typer.Option(help="Pattern of a question: '### {n}. {prompt}'.")]
 AnswerPattern = Annotated[str, typer.Option(help="Pattern of an answer: '> **Answer: {key}**'.")]
 RecipeLines = Annotated[

@@ -285,7 +285,7 @@ class _Constants:
         match value:
             case ast.Dict(keys=keys, values=facts):
                 pairs = zip(keys, facts, strict=True)
-                return [_said(key) for key, fact in pairs if key is not None and self.includes(fact)]
+                return [_key_text(key) for key, fact in pairs if key is not None and self.includes(fact)]
             case ast.DictComp(value=fact, generators=generators):
                 drawn = {node.id for one in generators for node in ast.walk(one.target) if isinstance(node, ast.Name)}
                 return [ast.unparse(fact)] if _Constants(self.names | drawn).includes(fact) else []
@@ -336,5 +336,5 @@ def _filled(tree: ast.Module, literals: _Constants) -> frozenset[str]:
     return frozenset(found)
 
 
-def _said(key: ast.expr) -> str:
+def _key_text(key: ast.expr) -> str:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ast.unparse(key)

@@ -1,8 +1,7 @@
 """Question families: turns one run of a family's `draw` program into questions. Runs nothing itself.
 
-A family is a `choice` or `value` question with a `Draw` part, a program that defines `draw(rng)`. The sandbox runs it
-through `drawing_program`, and also runs each variant's program to get its key: torch decides what is right, not the
-author.
+A family is a `choice` or `value` question with a `Draw` part, a program that defines `draw(rng)`. The sandbox runs it,
+and then each variant's program by `facts.FAMILY_PROGRAM` to get its key: torch decides what is right, not the author.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from questions.model import Question
 
 
+VALID_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""An id as an author may choose it: words in lower case, joined by hyphens."""
 _LENGTH = 60
 """Longest id, characters."""
 _COMMAND = re.compile(r"\\[a-z]+")

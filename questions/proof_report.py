@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.text import Text
 
 from questions.model import KINDS
-from questions.report import finding_github, finding_text
+from questions.report import count_words, finding_github, finding_text
 from questions.source import SEVERITIES, Finding, Source
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def proof_report_text(proving: ProofReport) -> Text:
     for trouble in proving.troubles:
         text.append("could not run: ", "bold").append(f"{trouble}\n")
     text.append("\ntotal: ", "bold")
-    text.append(f"{_count(len(proving.documents), 'document')}, {_sums(proving.documents)}")
+    text.append(f"{count_words(len(proving.documents), 'document')}, {_sums(proving.documents)}")
     text.append(f", with {_versions(proving)} in {proving.seconds:.1f} s\n")
     text.append(_rejections(proving)).append(_scores_by_kind(proving))
     if proving.codes:
@@ -138,10 +138,10 @@ def proof_report_text(proving: ProofReport) -> Text:
 
 def _sums(documents: Sequence[DocumentProofs]) -> str:
     held, programs = sum(one.held for one in documents), sum(one.programs for one in documents)
-    parts = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
+    parts = [f"{held} proved", f"{count_words(programs, 'shown program')} run"]
     for severity in SEVERITIES:
         number = sum(found.severity == severity for one in documents for found in one.findings)
-        parts += [_count(number, severity)] if number else []
+        parts += [count_words(number, severity)] if number else []
     mutants = [mutant for one in documents for mutant in one.mutants]
     return ", ".join([*parts, *([_score(mutants)] if mutants else [])])
 
@@ -157,7 +157,7 @@ def _rejections(proving: ProofReport) -> str:
     if not proving.wrong:
         return ""
     times = "one draw" if proving.draws == 1 else f"each of {proving.draws} draws"
-    return f"  {_count(proving.wrong, 'wrong solution')} rejected by {times} of the cases\n"
+    return f"  {count_words(proving.wrong, 'wrong solution')} rejected by {times} of the cases\n"
 
 
 def _scores_by_kind(proving: ProofReport) -> str:
@@ -190,10 +190,6 @@ def _without_gpu(proofs: Sequence[GpuProof]) -> str:
 
 def _versions(proving: ProofReport) -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(proving.versions.items(), reverse=True))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def proof_report_json(proving: ProofReport) -> str:

@@ -51,7 +51,6 @@ PREVIEW = ".preview.html"
 _OWN_SUFFIXES = (*MARKDOWN, ".txt", "")
 """Suffixes of documents that may be in Dailygrad's own format."""
 
-
 _MUCH_UNUSED = 0.5
 """Share of a document's lines without a question from which that is said."""
 _FRONT_LINES = 20

@@ -81,7 +81,7 @@ def _visible(text: str) -> str:
 def summary(reading: Reading) -> str:
     """Returns a summary such as `12 questions, 1 skipped: line 88`."""
     skipped = sorted({finding.span.line for finding in reading.findings if finding.skipped})
-    total = _count(len(reading.bank.questions), "question")
+    total = count_words(len(reading.bank.questions), "question")
     if skipped:
         total += f", {len(skipped)} skipped: {_lines(skipped)}"
     return total
@@ -91,7 +91,8 @@ def _lines(numbers: Sequence[int]) -> str:
     return f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))}"
 
 
-def _count(number: int, word: str) -> str:
+def count_words(number: int, word: str) -> str:
+    """Formats a count, such as `1 question` or `2 questions`."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
@@ -102,7 +103,7 @@ def unused_text(passages: Sequence[Passage]) -> str:
     if not shown:
         return ""
     parts = [f'{_range(one)} ("{_visible(one.title)}")' for one in shown]
-    parts += [_count(more, "more part")] if more else []
+    parts += [count_words(more, "more part")] if more else []
     word = "line" if len(shown) == 1 and shown[0].first == shown[0].last else "lines"
     return f"{word} {' and '.join([', '.join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)}"
 
@@ -143,11 +144,11 @@ def total_text(readings: Sequence[Reading]) -> Text:
     unanswered = sum(reading.unanswered for reading in readings)
     text = Text("\n")
     text.append("total: ", "bold")
-    text.append(f"{_count(len(readings), 'document')}, {answered} answered, {unanswered} unanswered")
+    text.append(f"{count_words(len(readings), 'document')}, {answered} answered, {unanswered} unanswered")
     for severity in SEVERITIES:
         number = sum(f.severity == severity for reading in readings for f in reading.findings)
         if number:
-            text.append(", ").append(_count(number, severity), _STYLES[severity])
+            text.append(", ").append(count_words(number, severity), _STYLES[severity])
     return text.append("\n")
 
 

@@ -235,6 +235,13 @@ def _difference(line: str, fixed: str) -> tuple[int, int, str]:
     return start, len(line) - back, fixed[start : len(fixed) - back]
 
 
+URL = re.compile(r"https?://[^\s<>)\]]+")
+"""An address in a text."""
+WIDE = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
+"""Characters of Japanese, Chinese and Korean, for a set in a pattern. Their words have no spaces between them, and few
+characters ask."""
+
+
 # Findings about a document, as data; `report` prints them
 
 Severity = Literal["error", "warning", "note"]
@@ -253,10 +260,6 @@ class Span:
     """Inclusive."""
     end_column: int
     """Exclusive: the column after the last character."""
-
-    def covers(self, line: int) -> bool:
-        """Returns whether the range includes that line."""
-        return self.line <= line <= self.end_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,8 +291,3 @@ class Finding:
         if found >= 0:
             return found, found + len(self.word)
         return start, self.span.end_column - 1 if self.span.end_line == self.span.line else len(line.rstrip())
-
-
-def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """Returns the worst severity among the findings, or None if there are none."""
-    return min((finding.severity for finding in findings), key=SEVERITIES.index, default=None)

@@ -80,9 +80,9 @@ via was we well were what when where whether which while who whose why will with
 you your example examples explain describe discuss define concept difference differences different main
 question answer work works working mean means thing things way ways pytorch torch nn etc eg ie e g vs"""
 _STOP = frozenset(_STOP_WORDS.split())
-# Words that may be between a name and its verb.
 _HELPING = """the a an in pytorch method methods function operation operator attribute argument object class module call
 context setting flag loss technique torch nn tensor utils functional mechanism concept system engine"""
+"""Words that may be between a name and its verb."""
 _HELPERS = frozenset(_HELPING.split())
 _VERB = re.compile(r"(?:is|was|has|does|can|will|must|may|should|(?:[a-z]{3,}(?<![sui'])s))\b(?!')")
 _PLURAL_VERB = re.compile(r"(?:are|were|have|do|let|allow|describe|enable|hold|store|make|tell|give|provide)\b")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.patterns.starts.search import find_starts
-from questions.source import Finding, Span
+from questions.source import WIDE, Finding, Span
 from questions.wording.imperatives import announces_tasks, asks_or_demands, sets_task
 from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
 from questions.wording.stems import (
@@ -40,8 +40,7 @@ _ADMONITION = re.compile(
     rf"(?:!!!|\?\?\?\+?|:::+)[ ]?\{{?\.?(?:{QUESTION_WORDS}|{TASK_WORDS}|quiz|mcq)\b", re.IGNORECASE
 )
 """The first line of a block of a site generator that holds a question."""
-_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")
-"""Three characters of a script in which few of them ask."""
+_WIDE = re.compile(f"[{WIDE}]{{3}}")
 _FEWEST_WORDS = 3
 _FEWEST_DEMANDING = 3
 """Fewest headings or bold lines with a demand, such as `Explain the scan`, that look like questions."""

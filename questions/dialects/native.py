@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from questions.blocks import Block, content_column, dedent, plain
 from questions.document import Document, Draft, Section, entries, scalar
-from questions.ids import nth_letter
+from questions.ids import VALID_ID, nth_letter
 from questions.model import (
     DEVICES,
     KINDS,
@@ -26,7 +26,7 @@ from questions.model import (
     defined,
     parse_python,
 )
-from questions.source import Finding
+from questions.source import URL, Finding
 from questions.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ _LITERAL = re.compile(r"(?<!`)(`++)(?P<text>.+?)(?<!`)\1(?!`)", re.DOTALL)
 _DEVICE = re.compile(rf"device[ ]*:[ ]*(?P<value>{'|'.join(DEVICES)})")
 _GPU_PROOF = re.compile(r"gpu_proof[ ]*:[ ]*(?P<value>none|[0-9a-f]{12})")
 _LIMIT = re.compile(r"(?P<name>[a-z_]+)[ ]*:[ ]*(?P<value>[0-9][0-9_.eE+-]*)")
-_URL = re.compile(r"https?://[^\s<>)\]]+")
 _DASH = re.compile(r"(?<=\s)—(?=\s)")
 
 
@@ -128,7 +127,7 @@ def links(document: Document, draft: Draft, part: Part | None) -> tuple[str, ...
 
 def _links(document: Document, draft: Draft, part: Part | None) -> Iterator[str]:
     for text, line in bullets(document, draft, part):
-        found = _URL.search(text)
+        found = URL.search(text)
         if found:
             yield found[0]
         else:
@@ -260,7 +259,6 @@ _OTHER_SIGN = re.compile(rf"([a-z0-9]+(?:-[a-z0-9]+)*){_SIGN}({'|'.join(KINDS)})
 """Matches a heading whose words are separated by another sign than `·`."""
 _DECLARED = re.compile(rf"^##[ ]+{_HEADER.pattern}", re.MULTILINE)
 _DECLARED_UTF8 = re.compile(_DECLARED.pattern.encode(), re.MULTILINE)
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _TOPIC = re.compile(r"[a-z0-9]+(?:[-/][a-z0-9]+)*")
 _WRONG = "Wrong:"
 _EVERY = frozenset(KINDS)
@@ -379,7 +377,7 @@ def _header_problem(words: list[str]) -> tuple[str, str, str, str] | None:
     if len(words) not in (2, 3):
         return "Q110", "this heading is not `id · kind · level`", "write `## transpose-strides · choice · mid`", ""
     id, kind, *levels = words
-    if not _SLUG.fullmatch(id):
+    if not VALID_ID.fullmatch(id):
         return "Q110", f"`{id}` cannot be an id", "use lower-case words and numbers joined by hyphens", id
     if kind not in KINDS:
         cure = did_you_mean(kind, KINDS, f"the kinds are {', '.join(KINDS)}")

@@ -97,7 +97,6 @@ class Export(NamedTuple):
     """An export format."""
 
     suffix: str
-    media_type: str
     holds: Callable[[Question], bool]
     """Whether the format can represent a question."""
     write: Callable[[Bank, float], bytes]
@@ -119,11 +118,11 @@ def _no_family(question: Question) -> bool:
 
 
 FORMATS: dict[ExportFormat, Export] = {
-    "markdown": Export(".md", "text/markdown", _any, _text(native.native_text)),
-    "json": Export(".json", "application/json", _any, _text(json_text)),
-    "csv": Export(".csv", "text/csv", _no_family, _text(csv_bank)),
-    "gift": Export(".gift", "text/plain", _no_family, _text(gift.gift_bank)),
-    "anki": Export(".apkg", "application/octet-stream", _no_family, anki.anki_package),
+    "markdown": Export(".md", _any, _text(native.native_text)),
+    "json": Export(".json", _any, _text(json_text)),
+    "csv": Export(".csv", _no_family, _text(csv_bank)),
+    "gift": Export(".gift", _no_family, _text(gift.gift_bank)),
+    "anki": Export(".apkg", _no_family, anki.anki_package),
 }
 assert set(FORMATS) == set(get_args(ExportFormat))
 

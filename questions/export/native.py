@@ -20,12 +20,12 @@ from questions.dialects.native import split_reason
 from questions.document import open_document
 from questions.export.common import escape_line, escape_text, fence_text
 from questions.formats.markdown import fence
-from questions.ids import nth_letter
+from questions.ids import VALID_ID, nth_letter
 from questions.model import SourceLocation, Tolerance
 from questions.proofs import NONE as NO_GPU_PROOF
 from questions.proofs import without_stale_proof
 from questions.recipes import parse_recipe
-from questions.source import Source, open_source
+from questions.source import URL, Source, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -169,8 +169,6 @@ def _line(text: str) -> str:
     return shown if plain(shown) == shown and not shown.endswith("#") else escape_line(shown)
 
 
-_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_URL = re.compile(r"https?://[^\s<>)\]]+")
 _ONLY: dict[str, tuple[str, ...]] = {
     "options": ("choice",),
     "answer": ("value", "output", "open"),
@@ -210,7 +208,7 @@ def storable(question: Question) -> Question:
         title="",
         license="",
         code_blocks=(),
-        links=tuple(link for link in question.links if _URL.fullmatch(link)),
+        links=tuple(link for link in question.links if URL.fullmatch(link)),
         tags=tuple(tag for word in question.tags if (tag := " ".join(word.replace(",", " ").split()))),
         topic=" ".join(question.topic.split()),
         **{
@@ -262,7 +260,7 @@ def _with_valid_ids(questions: tuple[Question, ...]) -> Iterator[Question]:
     """Yields the questions with valid and unique ids."""
     used = {question.id for question in questions}
     for question in questions:
-        if _ID.fullmatch(question.id):
+        if VALID_ID.fullmatch(question.id):
             yield question
             continue
         words = "-".join(re.findall(r"[a-z0-9]+", question.id.lower()))

@@ -110,7 +110,6 @@ SUFFIXES: tuple[str, ...] = (
 )
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
-
 _DECLARED = 40
 """Characters within which the declaration of an XML document begins."""
 

@@ -20,6 +20,7 @@ from questions.formats.draft import (
     add_pairs,
     add_short,
     add_unanswered,
+    points_of,
 )
 from questions.formats.markdown import from_loose
 from questions.wording.stems import level_of
@@ -120,7 +121,7 @@ def _cells(rows: list[Cells], name: str) -> list[list[str]]:
 
 
 def _add_options(draft: ImportDraft, item: Item, options: list[list[str]], *, single: bool) -> None:
-    points = [_points(cells[0]) for cells in options]
+    points = [points_of(cells[0]) for cells in options]
     least = _WHOLE if single else 0.01
     if single and any(0 < one < least for one in points):
         note = "partial credit is not supported; these options count as wrong"
@@ -135,23 +136,16 @@ def _add_options(draft: ImportDraft, item: Item, options: list[list[str]], *, si
 
 
 def _add_answers(draft: ImportDraft, item: Item, answers: list[list[str]]) -> None:
-    right = [cells[1] for cells in answers if _points(cells[0]) >= _WHOLE]
-    if partial := [cells[1] for cells in answers if 0 < _points(cells[0]) < _WHOLE]:
+    right = [cells[1] for cells in answers if points_of(cells[0]) >= _WHOLE]
+    if partial := [cells[1] for cells in answers if 0 < points_of(cells[0]) < _WHOLE]:
         note = f"not imported: {'; '.join(partial)[:200]}"
         draft.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
     add_short(draft, item, [from_loose(one) for one in right])
 
 
 def _add_truth(draft: ImportDraft, item: Item, rows: dict[str, list[str]]) -> None:
-    right = [name for name, cells in rows.items() if cells and _points(cells[0]) >= _WHOLE]
+    right = [name for name, cells in rows.items() if cells and points_of(cells[0]) >= _WHOLE]
     if len(right) != 1 or len(rows) != len(("true", "false")):
         add_unanswered(draft, item, ["True", "False"])
         return
     add_choice(draft, item, [OptionDraft("True", right == ["true"]), OptionDraft("False", right == ["false"])])
-
-
-def _points(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import plain, split_blocks
 from questions.formats.markdown import code_span
-from questions.ids import nth_letter
+from questions.ids import VALID_ID, nth_letter
 from questions.keypoints import key_points_of
 from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
 from questions.source import Finding, Source, Span
@@ -135,7 +135,6 @@ LONGEST_TEXT = 20_000
 MOST_OPTIONS = 26
 _MAX_OPTIONS_READ = 200
 """Maximum number of options parsed."""
-_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 
 
@@ -400,7 +399,7 @@ _FEWEST_WORDS = 5
 
 def _fits(text: str) -> bool:
     """Returns whether an author's id has a valid form."""
-    return _ID.fullmatch(text) is not None and len(text) <= 80
+    return VALID_ID.fullmatch(text) is not None and len(text) <= 80
 
 
 def _code_blocks(item: Item, answer: str) -> tuple[CodeBlock, ...]:
@@ -414,16 +413,22 @@ def _code_blocks(item: Item, answer: str) -> tuple[CodeBlock, ...]:
     )
 
 
-# Matching questions: one choice per item, because a chat has no two columns
+def points_of(text: str) -> float:
+    """Returns the points or the share that a field gives an answer; 0 if it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
-_MOST = 26
+
+# Matching questions: one choice per item, because a chat has no two columns
 
 
 def add_pairs(draft: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
     """Adds one choice among all right sides per pair with a left side; texts are Markdown."""
-    asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:_MOST]
+    asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:MOST_OPTIONS]
     rights = (right for _, right in (*asked, *pairs) if right.strip())
-    offered = sorted([*dict.fromkeys(rights)][:_MOST], key=lambda text: text.casefold())
+    offered = sorted([*dict.fromkeys(rights)][:MOST_OPTIONS], key=lambda text: text.casefold())
     if not asked:
         add_unanswered(draft, item, [left or right for left, right in pairs])
         return
@@ -434,8 +439,8 @@ def add_pairs(draft: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) 
         item.lines,
         severity="note",
     )
-    if len(pairs) > _MOST:
-        note = f"only the first {_MOST} were imported"
+    if len(pairs) > MOST_OPTIONS:
+        note = f"only the first {MOST_OPTIONS} were imported"
         draft.add("Q606", "there are too many pairs", "split the question", item.lines, note=note)
     for index, (left, right) in enumerate(asked, 1):
         part = dataclasses.replace(item, prompt=f"{item.prompt}\n\n{left}".strip(), number=f"{index}")

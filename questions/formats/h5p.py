@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.places import places_of
+from questions.formats.data.shapes import mappings_in
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -126,10 +127,6 @@ def _words(value: Any) -> str:
     return markdown_converter("html")(value).strip() if isinstance(value, str) else ""
 
 
-def _mappings(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def _texts(value: Any) -> list[str]:
     return [text for one in value if (text := _words(one))] if isinstance(value, list) else []
 
@@ -139,7 +136,7 @@ def _texts(value: Any) -> list[str]:
 
 def _multi_choice(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
     offers = []
-    for answer in _mappings(params.get("answers")):
+    for answer in mappings_in(params.get("answers")):
         said = answer.get("tipsAndFeedback")
         feedback = _words(said.get("chosenFeedback")) if isinstance(said, dict) else ""
         right = answer.get("correct") is True
@@ -162,14 +159,14 @@ def _first_is_right(draft: ImportDraft, item: Item, texts: list[str]) -> None:
 
 
 def _single_choices(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
-    for choice in _mappings(params.get("choices")):
+    for choice in mappings_in(params.get("choices")):
         if asked := _words(choice.get("question")):
             _first_is_right(draft, place.item(asked), _texts(choice.get("answers")))
 
 
 def _summary(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
     intro = _words(params.get("intro")) or "Choose the correct statement."
-    for one in _mappings(params.get("summaries")):
+    for one in mappings_in(params.get("summaries")):
         if len(statements := _texts(one.get("summary"))) > 1:
             _first_is_right(draft, place.item(intro), statements)
 
@@ -233,7 +230,7 @@ def _cards(*lists: str) -> Callable[[ImportDraft, _Place, dict[str, Any]], None]
     """Returns what adds each card of the first of some lists."""
 
     def add(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
-        for card in next((found for name in lists if (found := _mappings(params.get(name)))), []):
+        for card in next((found for name in lists if (found := mappings_in(params.get(name)))), []):
             asked, answer = _words(card.get("text") or card.get("clue")), _words(card.get("answer"))
             if asked and answer:
                 add_short(draft, place.item(asked), [answer])
@@ -248,7 +245,7 @@ def _open(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
 
 
 def _texts_of(value: Any) -> list[str]:
-    return [text for one in _mappings(value) if (text := _words(one.get("text")))]
+    return [text for one in mappings_in(value) if (text := _words(one.get("text")))]
 
 
 def _order(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:

@@ -239,7 +239,7 @@ def _gaps(draft: ImportDraft, item: Item, element: XmlElement) -> None:
 
 
 def _statements(draft: ImportDraft, item: Item, element: XmlElement) -> None:
-    """Adds statements of which each is true or false, as questions of their own."""
+    """Adds statements that are true or false as questions of their own."""
     columns = {one.attributes.get("number", ""): one.text_of("responsetext") for one in element.all("column")}
     texts = {row.attributes.get("number", ""): _words(row.child("optiontext")) for row in element.all("row")}
     weights = {

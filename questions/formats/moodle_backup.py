@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from questions.formats.draft import ImportDraft
+from questions.formats.draft import ImportDraft, points_of
 from questions.formats.moodle import add_question, parse_or_refuse
 from questions.formats.xml import XmlElement
 
@@ -114,18 +114,11 @@ def _answers(own: XmlElement) -> Iterator[XmlElement]:
         if true:
             # The words are those of the author's language.
             made.pieces = ["true" if number in true else "false"]
-        made.attributes["fraction"] = str(100 * _fraction(answer.text_of("fraction")))
+        made.attributes["fraction"] = str(100 * points_of(answer.text_of("fraction")))
         made.children.append(_text("feedback", answer, "feedback", "feedbackformat"))
         if record := tolerances.get(number):
             made.children.append(_text("tolerance", record, "tolerance", ""))
         yield made
-
-
-def _fraction(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
 
 
 def _pair(match: XmlElement) -> XmlElement:

@@ -15,6 +15,7 @@ from questions.formats.draft import (
     add_open,
     add_pairs,
     add_short,
+    points_of,
     topic_of,
 )
 from questions.formats.markdown import markdown_converter
@@ -182,7 +183,7 @@ def _wanted(element: XmlElement) -> dict[str, list[str]]:
     """Returns what the conditions that give points want as each response."""
     wanted: dict[str, list[str]] = {}
     for condition in element.walk("respcondition"):
-        if any(_points(score.text_of()) > 0 for score in condition.walk("setvar")):
+        if any(points_of(score.text_of()) > 0 for score in condition.walk("setvar")):
             for variables in condition.all("conditionvar"):
                 for one in variables.walk("varequal"):
                     wanted.setdefault(one.attributes.get("respident", ""), []).append(one.text_of())
@@ -195,7 +196,7 @@ def _keys(element: XmlElement) -> tuple[set[str], set[str]]:
     wrong: set[str] = set()
     for condition in element.walk("respcondition"):
         scores = [one.text_of() for one in condition.walk("setvar")]
-        if not any(_points(score) > 0 for score in scores):
+        if not any(points_of(score) > 0 for score in scores):
             continue
         for variables in condition.all("conditionvar"):
             denied = {one.text_of() for inner in variables.walk("not") for one in inner.walk("varequal")}
@@ -204,18 +205,11 @@ def _keys(element: XmlElement) -> tuple[set[str], set[str]]:
     return right, wrong
 
 
-def _points(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
-
-
 def _values(element: XmlElement) -> list[str]:
     """Returns the accepted answers of a short answer or number."""
     found: list[str] = []
     for condition in element.walk("respcondition"):
-        if any(_points(one.text_of()) > 0 for one in condition.walk("setvar")):
+        if any(points_of(one.text_of()) > 0 for one in condition.walk("setvar")):
             found += [one.text_of() for one in condition.walk("varequal")]
     return found
 

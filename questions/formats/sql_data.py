@@ -69,7 +69,7 @@ def sql_rows(text: str) -> list[Rows]:
     tables: dict[str, _Table] = {}
     created = {_bare(one["table"]): _columns(one["columns"]) for one in _CREATE.finditer(text)}
     mysql = _MYSQL.search(text) is not None
-    starts = _line_starts(text)
+    counter = _LineCounter(text)
     at = 0
     while (found := _INSERT.search(text, at)) and sum(len(one.rows) for one in tables.values()) < _MOST_ROWS:
         name = _bare(found["table"])
@@ -80,13 +80,13 @@ def sql_rows(text: str) -> list[Rows]:
             at = end
             if len(values) == len(columns):
                 table.rows.append(dict(zip(columns, values, strict=True)))
-                table.lines.append((starts.line(start), starts.line(end - 1)))
+                table.lines.append((counter.line(start), counter.line(end - 1)))
     _join(list(tables.values()))
     return [Rows(one.rows, one.lines) for one in tables.values() if one.rows]
 
 
-class _Starts:
-    """The lines of places in a text, asked for in ascending order."""
+class _LineCounter:
+    """Counts the lines up to places in a text, asked for in ascending order."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._line = text, 0, 1
@@ -98,10 +98,6 @@ class _Starts:
         self._line += self._text.count("\n", self._at, at)
         self._at = at
         return self._line
-
-
-def _line_starts(text: str) -> _Starts:
-    return _Starts(text)
 
 
 def _bare(name: str) -> str:
@@ -241,14 +237,13 @@ def unnamed_rows(text: str) -> tuple[str, ...]:
         return ()
     if found is not None and (found["columns"] or _CREATE.search(text)):
         return ()
-    mysql = True
     rows: list[tuple[list[Any], int]] = []
-    starts = _line_starts(text)
+    counter = _LineCounter(text)
     at = found.end() if found else 0
     while at < len(text) and len(rows) < _MOST_ROWS:
         before = len(rows)
-        for values, start, end in _tuples(text, at, mysql=mysql):
-            rows.append((values, starts.line(start)))
+        for values, start, end in _tuples(text, at, mysql=True):
+            rows.append((values, counter.line(start)))
             at = end
         following = _INSERT.search(text, at)
         if following is None or (following["columns"] and len(rows) == before):

@@ -16,7 +16,6 @@ _DEEPEST = 40
 _MOST = 400_000
 """Maximum number of elements in a document."""
 
-
 INLINE = frozenset(
     (
         *("b", "i", "u", "em", "strong", "code", "tt", "sub", "sup", "br", "span", "a", "img", "mark", "font", "small"),

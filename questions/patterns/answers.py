@@ -176,7 +176,6 @@ def _separates(block: Block) -> bool:
 _PAGE_BREAK = re.compile(r"\\(?:newpage|pagebreak|clearpage)\s*")
 """A command for the printed edition, as Pandoc takes it."""
 
-
 _FIELD = re.compile(r"[A-Za-z_][\w-]{0,30}:(?:[ ]|$)")
 _FEWEST_FIELDS = 2
 _OF_FIELD = re.compile(r"[ \t]+\S|-[ ]")

@@ -213,7 +213,7 @@ def _is_task(parts: Parts) -> bool:
 
 
 _FEW = 4
-"""Of so many questions, one may continue a task."""
+"""One question in this many may continue a task."""
 _LONGEST_TASK = 400
 """Length of a paragraph that keeps asking, characters."""
 _WORDS = 4

@@ -26,7 +26,6 @@ _GAP = 3
 
 _PICTURE = re.compile(r"!\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)")
 
-
 _CONTENTS = re.compile(
     r"\W*(?:toc|(?:table of )?contents|agenda|outline|índice|indice|sumário|sommaire|inhalt(?:sverzeichnis)?"
     r"|inhoud(?:sopgave)?|spis treści|obsah|содержание|оглавление|зміст|içindekiler|daftar isi|mục lục"
@@ -64,7 +63,6 @@ def _key(question: Question) -> str:
 
 _LINK_END = re.compile(r"\s*\]\((?:https?:|#|\)).*", re.DOTALL)
 """The end of a link whose beginning was not part of the question."""
-
 
 _LINKED_ENTRY = re.compile(r"[ ]{0,3}(?:[-*+]|\d{1,3}[.)])[ ]+\[.*\]\(")
 """The first line of an entry that is a link, in which a second sentence may look like an answer."""

@@ -67,7 +67,6 @@ _EACH = re.compile(
     re.IGNORECASE,
 )
 
-
 _EACH_ASKED = re.compile(
     r"\w for each (?:one )?of (?:the following|these)(?! (?:statement|question|sentence))(?: \w+){1,4}\?", re.IGNORECASE
 )

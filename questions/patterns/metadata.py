@@ -138,7 +138,6 @@ def _tells(field: re.Match[str]) -> bool:
 _SHORT = 60
 """Length of a value without emphasis before it, characters."""
 
-
 _EARNED = r"(?:\d{1,3}(?:[.,]\d{1,2})?[ ]?/[ ]?)?"
 """Points that somebody got, before those that can be had."""
 _ONLY_POINTS = re.compile(rf"[*_(\[（【]{{0,4}}{_EARNED}{POINTS}[.*_)\]）】]{{0,4}}", re.IGNORECASE)

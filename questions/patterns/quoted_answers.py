@@ -27,7 +27,7 @@ _FEWEST = 5
 _REGULAR = 0.8
 """Share of the questions that must end in a quote."""
 _FEW = 10
-"""Of so many questions, one may name a passage."""
+"""One question in this many may name a passage."""
 _ASK = 0.5
 """Share of these that must end with a question mark above the quote."""
 

@@ -242,8 +242,8 @@ _SMALL = re.compile(r"[a-j](?:[ ]?,[ ]?[a-j]){0,5}[ ]*")
 
 
 def _letters_alone(source: Source, found: dict[int, re.Match[str]]) -> frozenset[int]:
-    """Returns the lines that are only small letters in order, between blank lines, below options of which none has a
-    later letter; none if they are few."""
+    """Returns the lines that are only small letters in order, between blank lines, below options without a later
+    letter; none if they are few."""
     alone: list[int] = []
     for at in found:
         if not _SMALL.fullmatch(source.lines[at]) or source.lines[at - 1].strip() or source.line(at + 2).strip():

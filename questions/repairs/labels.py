@@ -400,7 +400,6 @@ def _only_named(lines: list[str], labeled: frozenset[int]) -> list[int]:
 
 _BULLET_AND_WORD = 2
 
-
 _FIRST_OF_LETTER = 14
 """Characters of a line within which the colon is."""
 

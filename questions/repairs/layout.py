@@ -49,7 +49,6 @@ def with_unquoted_lines(source: Source) -> Source:
 
 _BREAKS = re.compile(r"(?<=[?？])(?P<close>[*_]{0,3})(?:<br[ ]?/?>[ ]?){1,3}[ ]*$", re.IGNORECASE)
 
-
 _BACKSLASH = re.compile(r"(?<=[^\\\s])[ ]?\\[ ]*$")
 _FEWEST_BACKSLASHES = 5
 """Fewest lines that end with a backslash."""

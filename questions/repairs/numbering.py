@@ -252,7 +252,6 @@ _LETTER_SIGN = re.compile(
 )
 """A letter of an option: two such letters in a row are the flag of a country."""
 
-
 _BEFORE_NUMBER = re.compile(
     r"(?P<lead>[ ]{0,3}#{1,6}[ ]+(?:\*\*|__)?)(?:(?![❓❔])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?){1,3}[ ]?"
     r"(?=\d{1,4}[.)][ ]?\S)"

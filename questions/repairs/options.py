@@ -134,7 +134,7 @@ def with_repeated_options(source: Source) -> Source:
         if fence or not line.strip():
             continue
         if item := _BULLET.fullmatch(line):
-            items.append(_said(item["text"]))
+            items.append(_without_emphasis(item["text"]))
             continue
         if len(items) > 1:
             lists += 1
@@ -152,10 +152,15 @@ def _repeats(lines: tuple[str, ...], at: int, items: list[str]) -> bool:
     """Returns whether a line with nothing right below it is exactly one of the items above."""
     ends = at + 1 == len(lines) or not lines[at + 1].strip()
     line = lines[at]
-    return ends and len(items) <= _MOST_OPTIONS and len(line) <= _LONGEST_OPTION and items.count(_said(line)) == 1
+    return (
+        ends
+        and len(items) <= _MOST_OPTIONS
+        and len(line) <= _LONGEST_OPTION
+        and items.count(_without_emphasis(line)) == 1
+    )
 
 
-def _said(text: str) -> str:
+def _without_emphasis(text: str) -> str:
     return text.strip().strip("*_").strip()
 
 
@@ -312,7 +317,7 @@ def with_spaced_bullets(source: Source) -> Source:
         if line[:1] in ("-", "–", "*", "_") and (tight := _TIGHT.fullmatch(line)):
             found[at] = tight
     bullets = [at for at, tight in found.items() if not tight["open"]]
-    beside = {at for one, two in pairwise(bullets) if not _said_between(source, one, two) for at in (one, two)}
+    beside = {at for one, two in pairwise(bullets) if not _has_text_between(source, one, two) for at in (one, two)}
     if len(beside) < _FEWEST_TIGHT or len(beside) * 2 < len(bullets):
         return source
     return source.with_lines(
@@ -323,5 +328,5 @@ def with_spaced_bullets(source: Source) -> Source:
     )
 
 
-def _said_between(source: Source, first: int, last: int) -> bool:
+def _has_text_between(source: Source, first: int, last: int) -> bool:
     return any(line.strip() for line in source.lines[first + 1 : last])

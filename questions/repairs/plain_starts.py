@@ -18,9 +18,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.wording.imperatives import asks_or_demands, sets_task
+from questions.wording.imperatives import asks_or_demands, may_ask
 from questions.wording.labels import END_OF_QUESTION, QUESTION_WORDS
-from questions.wording.stems import demands, ends_asking, reads_as_question
+from questions.wording.stems import ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from questions.blocks import Block
@@ -85,7 +85,7 @@ def _with_parts(source: Source) -> dict[int, str]:
     parts as headings, if both numbers ascend and most of these lines ask."""
     found = {number: one for number, line in enumerate(source.lines, 1) if (one := _IN_PARTS.fullmatch(line))}
     counts = [(int(one["part"]), int(one["number"])) for one in found.values()]
-    asking = sum(_asks(one["text"]) for one in found.values())
+    asking = sum(may_ask(one["text"]) for one in found.values())
     if len(found) < _FEWEST or asking <= _ASK * len(found) or not all(one < two for one, two in pairwise(counts)):
         return {}
     shown = {n: f"**Question:** {one['text']}" for n, one in found.items()}
@@ -136,11 +136,11 @@ def _with_question_labels(source: Source) -> dict[int, str]:
     """Returns the lines with a label, if nearly all of them ask, half of them with a question mark, and none has a mark
     before it."""
     filled = [(number, line) for number, line in enumerate(source.lines, 1) if _WORD_IN.search(line)]
-    last = next((number for number, line in reversed(filled) if _asks(line)), 0)
+    last = next((number for number, line in reversed(filled) if may_ask(line)), 0)
     texts = [line for _, line in filled]
     if len(filled) < _FEWEST_LINES or any(_MARKED.match(text) or len(text) > _LONGEST for text in texts):
         return {}
-    asking = sum(_asks(text) for text in texts)
+    asking = sum(may_ask(text) for text in texts)
     if asking < _NEARLY_ALL * len(texts) or sum(map(ends_asking, texts)) * 2 < len(texts):
         return {}
     bare = (n for n, line in enumerate(source.lines, 1) if line.strip() and not _WORD_IN.search(line))
@@ -149,11 +149,6 @@ def _with_question_labels(source: Source) -> dict[int, str]:
 
 
 _WORD_IN = re.compile(r"\w")
-
-
-def _asks(text: str) -> bool:
-    return ends_asking(text) or reads_as_question(text) or demands(text) or sets_task(text)
-
 
 _FEWEST_LINES = 8
 """Fewest lines of a document that only asks."""

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.fences import lines_outside_programs
+from questions.source import WIDE
 from questions.wording.labels import label_of
 from questions.wording.stems import ends_asking, reads_as_question
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from questions.source import Source
 
-_WIDE = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_WIDE = re.compile(f"[{WIDE}]")
 _NARROW = {code + 0xFEE0: code for code in (*range(0x30, 0x3A), *range(0x41, 0x4B), *range(0x61, 0x6B))}
 """Full-width digits and letters of options."""
 _FULL_WIDTH = re.compile(

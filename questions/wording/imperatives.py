@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from questions.wording.stems import ends_asking, reads_as_question
+from questions.wording.stems import demands, ends_asking, reads_as_question
 
 _WORDS = (
     # English
@@ -118,6 +118,11 @@ def asks_or_demands(text: str) -> bool:
     return any(
         reads_as_question(sentence) or (sets_task(sentence) and not _NAMES.match(sentence)) for sentence in sentences
     )
+
+
+def may_ask(text: str) -> bool:
+    """Returns whether a line asks, demands or sets a task in any way that is known."""
+    return ends_asking(text) or reads_as_question(text) or demands(text) or sets_task(text)
 
 
 def announces_tasks(text: str) -> bool:

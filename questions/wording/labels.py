@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import content_column, dedent, plain
-from questions.source import trim
+from questions.source import WIDE, trim
 
 if TYPE_CHECKING:
     from questions.blocks import Block
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Role = Literal["question", "answer", "explanation"]
 
-# Each entry is a part of a regular expression; spaces are written `[ ]`.
 END_OF_QUESTION = "<!-- end of question -->"
 """A line behind which the text does not belong to the labeled question above."""
+# Each entry is a part of a regular expression; spaces are written `[ ]`.
 QUESTION_WORDS = (
     r"q(?:ues(?:tion|\.)?)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
     r"|pertanyaan|soal|fråga|spørsmål|spørgsmål|kysymys|otázka|întrebare|kérdés|ερώτηση|въпрос|pitanje|(?:ال)?سؤال|سوال"
@@ -97,8 +97,7 @@ _ALONE = r"(?P<open>\*{1,3}|_{1,3})(?P<word>%s)(?P=open)[ ]*$"
 _OPEN = rf"(?P<open>\*{{2,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?![^\n]*\*\*)(?=\S)"
 """Emphasis that begins before the word and never ends in its line."""
 _LETTERS_ALONE = r"[(\[]?(?:(?-i:[A-J]{2,6})|[A-J](?:[ ]?[,&/+][ ]?[A-J])*)[)\].]?[ ]*$"
-_WIDE = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-_TO_LETTERS = rf"(?:[ \t]{{0,3}}=[ \t]{{0,3}}|[ \t]{{1,3}}|(?<=[{_WIDE}]))"
+_TO_LETTERS = rf"(?:[ \t]{{0,3}}=[ \t]{{0,3}}|[ \t]{{1,3}}|(?<=[{WIDE}]))"
 _BEFORE_LETTERS = rf"(?P<word>{_WHOLE_WORDS}){_TO_LETTERS}(?={_LETTERS_ALONE})"
 """A word before nothing but the letters of options: `Ans d`, `answer = d`, `答案B`."""
 _CORRECT = rf"(?P<open>\*{{2,3}})?(?P<word>(?-i:C(?:orrect|ORRECT)))[ ]?[:：](?(open)(?P=open))[ ]*(?={_LETTERS_ALONE})"
@@ -205,9 +204,7 @@ _PLACEHOLDER = re.compile(
 )
 _OPTION_B = re.compile(r"\s*(?:[-*+•●◦▪‣][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
 
-
 _LETTER_AFTER = re.compile(r"(?P<letter>[A-Ja-j])(?:[.)][ ]|[ ]*$)")
-
 
 _OPTION_LINES = 40
 """Lines after the first option within which the second begins."""
@@ -446,7 +443,6 @@ _ONLY_ANSWERS = re.compile(
 )
 _LONGEST_LABEL = 80
 """Length of a line that is only a label, with its marks, characters."""
-
 
 _EXPLAINS = re.compile(
     rf"(?:[-*+][ ]+)?(?P<mark>[*_]{{1,3}})?(?:{_EXPLANATION}|why)(?:[ ]?/[ ]?references?)?"

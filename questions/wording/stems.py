@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
+from questions.source import WIDE
 from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
 from questions.wording.lost_signs import without_lost_signs
 from questions.wording.part_titles import POINTS
@@ -123,7 +124,7 @@ _CHOOSE = re.compile(
     re.IGNORECASE,
 )
 """What asks to choose among the items below."""
-_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_WIDE = re.compile(f"[{WIDE}]")
 _IMPERATIVE = 4
 """Minimum number of words from which a line with an asking word is a question, not a title."""
 _SHORT_LINE = 60
@@ -294,7 +295,6 @@ _LINK = re.compile(r"!?\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)|https?://\S{1,500}")
 _FEW = 4
 """Maximum number of words beside links without which they are not an answer."""
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
-
 
 _EARNED = r"\d{1,3}(?:[.,]\d{1,2})?[ ]?/[ ]?"
 _POINTS_AT_END = re.compile(
@@ -524,7 +524,6 @@ _PROGRAM_NAME = re.compile(
     r"|platform|generator|maker|builder|engine)\b"
 )
 """The name of a program that asks questions."""
-
 
 _TASK = re.compile(rf"[*_\W]{{0,6}}(?:{TASK_WORDS})[ ]?[#№]?[ ]?(?:[A-Z][.-]?)?\d", re.IGNORECASE)
 

@@ -73,11 +73,6 @@ def test_trimming_keeps_the_first_lines_indentation() -> None:
     assert trim(" \n") == ""
 
 
-def test_a_span_covers_its_lines() -> None:
-    span = Span(2, 1, 4, 1)
-    assert [line for line in range(6) if span.covers(line)] == [2, 3, 4]
-
-
 @pytest.mark.parametrize(
     ("text", "encoding", "name"),
     [

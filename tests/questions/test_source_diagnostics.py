@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from questions import Finding, Span
-from questions.source import SEVERITIES, Severity, worst
+from questions import Span
+from questions.source import SEVERITIES
 
 
-def finding(severity: Severity) -> Finding:
-    return Finding("Q999", severity, "something", Span(1, 1, 1, 2))
-
-
-def test_the_worst_severity() -> None:
+def test_severities_are_ordered_from_worst_to_mildest() -> None:
     assert SEVERITIES == ("error", "warning", "note")
-    assert worst((finding("note"), finding("error"), finding("warning"))) == "error"
-    assert worst((finding("note"), finding("warning"))) == "warning"
-    assert worst(()) is None
 
 
 def test_spans_are_ordered_by_position() -> None:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.field_names import ROLE_OF, spelled
+from questions.formats.data.options import are_plain
 from questions.formats.tables.column_names import columns
 from questions.formats.tables.columns import infer_roles
 from questions.wording.stems import reads_as_question
@@ -147,7 +148,7 @@ def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
     answering = any(ROLE_OF.get(name) in ("correct", "index", "answer", "options") for name in fields)
     if isinstance(fields.get("a"), str | int | float) and not answering and not fields.keys() & set("bco"):
         return {"answer" if name == "a" else name: value for name, value in fields.items()}
-    lists = [name for name in "aoc" if _is_texts(fields.get(name))]
+    lists = [name for name in "aoc" if are_plain(fields.get(name))]
     named = [value for name, value in fields.items() if ROLE_OF.get(name) == "options"]
     if len(lists) + len(named) != 1 or not all(isinstance(value, list | dict) for value in named):
         return fields
@@ -158,10 +159,6 @@ def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
     if isinstance(fields.get("e"), str):
         whole["e"] = "explanation"
     return {whole.get(name, name): value for name, value in fields.items()}
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
 
 
 def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:

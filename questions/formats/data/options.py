@@ -268,6 +268,11 @@ def _mark(name: str, value: Any) -> Iterator[bool | float]:
         yield float(value)
 
 
+def are_plain(value: Any) -> bool:
+    """Returns whether a value is a list of several texts or numbers."""
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
+
+
 def option_text(option: Any) -> str:
     """Returns an option's text; empty if it has none."""
     if not isinstance(option, dict):

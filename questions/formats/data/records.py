@@ -84,7 +84,6 @@ if TYPE_CHECKING:
 NAME = "records"
 
 _FEWEST_OPTIONS = 2
-_MOST_OPTIONS = 26
 _DEEPEST = 12
 """Depth to which lists of questions are searched."""
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from questions.formats.data.field_names import FALSE_WORDS, TRUE_WORDS
 from questions.patterns.options.search import RIGHT_AFTER, RIGHT_FIRST
-from questions.wording.imperatives import sets_task
-from questions.wording.stems import demands, ends_asking, reads_as_question
+from questions.wording.imperatives import may_ask
+from questions.wording.stems import ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,7 +85,7 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
         answered = [text for role, text in said if role in _ANSWERING_ROLES]
         if len(asked) == len(answered) == 1:
             return {"question": asked[0], "answer": answered[0]}
-        if len(asked) == 1 and not answered and isinstance(asked[0], str) and _asks(asked[0]):
+        if len(asked) == 1 and not answered and isinstance(asked[0], str) and may_ask(asked[0]):
             return {"question": asked[0], **{name: one for name, one in fields.items() if name not in _TURNS}}
         return fields
     for asking, answering in _TURN_FIELDS:
@@ -111,10 +111,6 @@ _LONGEST_NAME = 5
 """Most characters of a name in a script without spaces."""
 
 
-def _asks(text: str) -> bool:
-    return ends_asking(text) or reads_as_question(text) or demands(text) or sets_task(text)
-
-
 def with_named_notes(data: Any) -> Any:
     """Returns a deck of Anki notes, as add-ons export it to JSON, with the fields of each note by their names; decks in
     it alike. Other data stays as it is."""
@@ -124,14 +120,15 @@ def with_named_notes(data: Any) -> Any:
     waiting, notes = [data], []
     while waiting:
         deck = waiting.pop()
-        for model in _mappings(deck.get("note_models")):
-            names[model.get("crowdanki_uuid")] = [str(field.get("name")) for field in _mappings(model.get("flds"))]
-        notes += _mappings(deck.get("notes"))
-        waiting += reversed(_mappings(deck.get("children")))
+        for model in mappings_in(deck.get("note_models")):
+            names[model.get("crowdanki_uuid")] = [str(field.get("name")) for field in mappings_in(model.get("flds"))]
+        notes += mappings_in(deck.get("notes"))
+        waiting += reversed(mappings_in(deck.get("children")))
     return [named for note in notes if (named := _named_note(note, names.get(note.get("note_model_uuid"), [])))]
 
 
-def _mappings(value: Any) -> list[dict[Any, Any]]:
+def mappings_in(value: Any) -> list[dict[Any, Any]]:
+    """Returns the mappings in a list; none in any other value."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

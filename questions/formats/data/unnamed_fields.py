@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.formats.data.field_names import spelled
 from questions.formats.data.loading import MOST_VALUES
+from questions.formats.data.options import are_plain
 from questions.recipes import Recipe
 from questions.wording.stems import demands, ends_asking, reads_as_question
 
@@ -148,17 +149,13 @@ def _asking_pair(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> tup
 def _asking_choice(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> dict[str, str]:
     """Returns the name of the only text that asks, of the only list, which has the options, and of the only other value
     that names one of them in each record: by its text, or by its place if the name can be short for a key."""
-    lists = [name for name in records[0] if all(_is_list(record.get(name)) for record in records)]
+    lists = [name for name in records[0] if all(are_plain(record.get(name)) for record in records)]
     asks = [name for name, said in _texts(records, roles).items() if sum(map(ends_asking, said)) * 2 > len(said)]
     if len(lists) != 1 or len(asks) != 1:
         return {}
     others = [name for name in records[0] if name not in (*lists, *asks) and roles.get(spelled(name)) not in _NO_TEXT]
     keys = [name for name in others if all(_names_one(name, record.get(name), record[lists[0]]) for record in records)]
     return {asks[0]: "question", lists[0]: "options", keys[0]: "correct"} if len(keys) == 1 else {}
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
 
 
 _SHORT_FOR_KEY = ("a", "c", "k", "r")

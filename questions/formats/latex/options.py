@@ -20,8 +20,8 @@ _ALTERNATIVES = re.compile(rf"{_EITHER}(?:[ ]*(?:/|\bor\b|\bo\b|\bou\b|\boder\b|
 
 
 def take_options(item: Item) -> Sequence[tuple[str, bool]]:
-    """Returns the options in a prompt, and takes them out: lettered paragraphs at its end, or words in bold of which
-    some are marked as right."""
+    """Returns the options in a prompt, and takes them out: lettered paragraphs at its end, or words in bold if some
+    are marked as right."""
     paragraphs = item.prompt.split("\n\n")
     found = [_LETTERED.fullmatch(one) for one in paragraphs]
     start = len(found)

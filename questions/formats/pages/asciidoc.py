@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from questions.wording.labels import ANSWER_WORDS
@@ -48,7 +49,6 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 """An answer that is nothing but letters."""
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LIKELY = re.compile(r"(?m)^(?:\[source\b[^\]\n]{0,200}\]|:[\w-]+:[ \t]|={2,5}[ \t]+\S|\[NOTE\]|\|===)")
 _FEWEST_LIKELY = 3
 
@@ -200,8 +200,8 @@ class _Rewriter:
             if marks.startswith(".") and (self.letters or (self.lettered and marks == "..")):
                 self.alphabetic.add(marks)
             self.letters = False
-        if marks in self.alphabetic and count <= len(_LETTERS):
-            marker = f"{_LETTERS[count - 1]}) "
+        if marks in self.alphabetic and count <= len(ascii_lowercase):
+            marker = f"{ascii_lowercase[count - 1]}) "
         self.marks, self.widths, self.counts = self.marks[:at], self.widths[:at], self.counts[:at]
         shown = f"{self._indent()}{marker}{_inline(text)}"
         self.marks.append(marks)

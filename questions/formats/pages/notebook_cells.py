@@ -157,8 +157,8 @@ _HEADING_LINE = re.compile(r"^#{1,6}[ ].*$", re.MULTILINE)
 
 
 def _last_number(source: str) -> re.Match[str] | None:
-    """Returns the last line of a cell that has a number; None if it is an item in a list of questions, of which the
-    program below answers none."""
+    """Returns the last line of a cell that has a number; None if it is an item in a list of questions: the program
+    below answers none of them."""
     at = 0
     found: list[re.Match[str]] = []
     for line in source.split("\n"):

@@ -92,7 +92,6 @@ _BOLD_LINE = re.compile(
 """A line of a page, as Markdown, with the bold marks of Markdown around it as they are: `**3. Why? **`. Behind a number
 an answer may follow."""
 
-
 _BREAK_BEFORE = re.compile(r"(?<=\n\n)\\\n(?=[^\W_])")
 """A line break (`<br>`) before the first word of a paragraph."""
 

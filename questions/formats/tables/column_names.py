@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats.data.field_names import (
@@ -41,7 +42,6 @@ _ADVICE = re.compile(
     r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]{0,99}(?:[-–—,][ ]|[(（\[]|:[ ]{0,99}$).*$", re.DOTALL | re.I
 )
 """What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _names(words: str) -> frozenset[str]:
@@ -158,8 +158,8 @@ def _shown(name: str) -> str:
 
 
 def _column(name: str, letters: bool) -> Column:
-    if letters and len(name) == 1 and name in _LETTERS and name not in _ROLE_OF:
-        return Column("option", _LETTERS.index(name))
+    if letters and len(name) == 1 and name in ascii_lowercase and name not in _ROLE_OF:
+        return Column("option", ascii_lowercase.index(name))
     if name in _ROLE_OF:
         return Column(_ROLE_OF[name])
     if found := option_name(name):

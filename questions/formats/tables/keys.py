@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 Options = list[tuple[int, str]]
 """Index and text of each option."""
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
 """A letter, which is always the label of an option."""
 _LETTER_BEFORE = re.compile(r"[(\[]?(?P<letter>[A-Za-z])[)\].:]\s+(?P<text>\S.*)", re.DOTALL)
@@ -72,7 +72,7 @@ def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: 
     numbers = {str(index + style.base): index for index, _ in options} if style.base is not None else {}
     if style.only_places:
         return _named(said, numbers)
-    letters = {_LETTERS[index]: index for index, _ in options if index < len(_LETTERS)}
+    letters = {ascii_lowercase[index]: index for index, _ in options if index < len(ascii_lowercase)}
     if _LETTER.fullmatch(said) and (found := _named(said, letters)) is not None:
         return found
     texts = {plain(text).casefold(): index for index, text in options}
@@ -95,7 +95,7 @@ def _lettered(options: Options, said: str) -> set[int] | None:
     same = [index for index, text in options if plain(text).casefold() == shown]
     if not found or not same:
         return None
-    place = _LETTERS.index(found["letter"].lower())
+    place = ascii_lowercase.index(found["letter"].lower())
     return {place} if same == [place] else set()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ _MARKS = ("\n", "|", ";", ",")
 _MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
 _LABEL = re.compile(r"(?P<letter>[A-Za-z])[ ]?:(?:[ ]+(?=\S)|(?=\S.))")
 _START = re.compile(r"[(]?(?P<letter>[A-Za-z])(?:[ ]?:|[.)])[ ]{0,9}(?=\S)")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLACEHOLDER = re.compile(r"n[/.]a\.?|[-–—]{1,3}", re.IGNORECASE)
 _FEWEST_ROWS = 2
 """Fewest rows in which a word can stand for no option."""
@@ -50,7 +50,7 @@ def _written_list(cell: str) -> list[str] | None:
             return None
     if isinstance(found, dict):
         letters = [str(name).strip().lower() for name in found]
-        found = [*found.values()] if _LETTERS.startswith("".join(letters)) else None
+        found = [*found.values()] if ascii_lowercase.startswith("".join(letters)) else None
     if not isinstance(found, list) or len(found) == 1 or not all(isinstance(o, str | int | float) for o in found):
         return None
     return [str(one).strip() for one in found]
@@ -77,7 +77,7 @@ def _by_letters(parts: list[str], mark: str) -> list[str]:
         else:
             found[last].append(part)
     said = "".join(sorted(found))
-    if len(said) < _FEWEST_OPTIONS or not _LETTERS.startswith(said):
+    if len(said) < _FEWEST_OPTIONS or not ascii_lowercase.startswith(said):
         return []
     between = mark if mark == _MARKS[0] else f"{mark} "
     return [between.join(found[letter]) for letter in said]
@@ -89,7 +89,7 @@ def without_labels(texts: list[str]) -> list[str]:
         return [_MARKER.sub("", text, count=1) for text in texts]
     labels = [_LABEL.match(text) for text in texts]
     said = "".join(label["letter"].lower() for label in labels if label)
-    if len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and _LETTERS.startswith(said):
+    if len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and ascii_lowercase.startswith(said):
         return [_LABEL.sub("", text, count=1) for text in texts]
     return texts
 
@@ -106,7 +106,7 @@ def without_letters(texts: list[str]) -> list[str]:
     forms = [one[0].strip().replace(one["in"] or one["letter"], "") for one in found if one]
     said = "".join((one["in"] or one["letter"]).lower() for one in found if one)
     regular = len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and len(set(forms)) == 1
-    if not regular or not _LETTERS.startswith(said):
+    if not regular or not ascii_lowercase.startswith(said):
         return texts
     bare = [_LETTER.sub("", text, count=1) for text in texts]
     return texts if any(map(_REFERS.search, bare)) else bare
@@ -143,7 +143,7 @@ def _may_name(key: str, end: int) -> bool:
     if _PLACEHOLDER.fullmatch(key.strip()):
         return True
     named = re.findall(r"\b(?:[A-Za-z]|\d{1,2})\b", key) if len(key) <= _LONGEST_KEY else []
-    return any(int(one) > end if one.isdecimal() else _LETTERS.index(one.lower()) >= end for one in named)
+    return any(int(one) > end if one.isdecimal() else ascii_lowercase.index(one.lower()) >= end for one in named)
 
 
 _LONGEST_KEY = 12

@@ -24,6 +24,7 @@ from questions.formats.draft import (
 from questions.formats.tables.keys import UNKNOWN_BASE, KeyStyle, Options, is_place, right_options
 from questions.formats.tables.option_cells import parts_of, without_labels
 from questions.model import is_literal
+from questions.source import URL
 from questions.wording.labels import stands_for_no_answer, stands_for_nothing
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _SHORT = 60
 _TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
 _FILLED_IN = re.compile(r"fill|blank|short")
 """A type of questions whose options are the accepted answers."""
-_URL = re.compile(r"https?://[^\s<>)\]]+")
-
 
 _NO_STYLE = KeyStyle()
 _RIGHT = -1
@@ -93,7 +92,7 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     item.topic = topic_of(cells.get("topic", ""))
     item.section = (plain(cells["topic"]),) if cells.get("topic") else ()
     item.license = cells.get("license", "").strip()
-    item.links = tuple(_URL.findall(cells.get("links", "")))
+    item.links = tuple(URL.findall(cells.get("links", "")))
     item.program = cells.get("program", "").strip("\n")
     item.tag([*_listed(cells.get("tags", ""), ",;\n"), plain(cells.get("level", "")).lower()])
     options = options_in_row(row)

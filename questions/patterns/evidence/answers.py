@@ -11,6 +11,7 @@ from questions.patterns.evidence.runs import FEWEST, split_run
 from questions.patterns.options.marks import has_one_in_bold, marks_one
 from questions.patterns.options.search import MARKED_STATEMENT
 from questions.patterns.starts.start import begins_question
+from questions.source import WIDE
 from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import (
     announces_only_questions,
@@ -75,7 +76,6 @@ _FEWEST_BOLD = 5
 _RARE = 10
 """How many headings a document has for each topic with a solution, so that these are not questions."""
 
-
 _END = re.compile(
     r"\W{0,9}(?:(?:end|conclusion)[ ]of[ ](?:the[ ])?(?:exam|test|quiz|paper|mock exam|question(?:s|naire))"
     r"|fin[ ](?:de l['’]examen|du (?:qcm|test|quiz)|del (?:examen|test|cuestionario))"
@@ -110,7 +110,7 @@ def _titles_a_line(start: Start) -> bool:
 
 _FIRST_OPTION = re.compile(
     r"(?m)^[ \t]*(?:[-*+][ \t]+)?[*_]{0,3}\(?[Aa][.)：:、．][*_]{0,3}"
-    r"(?:[ \t]+\S|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+    rf"(?:[ \t]+\S|[{WIDE}])"
 )
 
 
@@ -224,7 +224,6 @@ def _answered_items(run: list[Start]) -> Verdict:
 
 _FEWEST_STATED = 3
 """Fewest items with a mark behind a statement that says whether it is true."""
-
 
 _FEWEST_TOLD = 5
 """Fewest such items with a word behind an arrow, whatever the others are."""

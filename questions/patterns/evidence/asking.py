@@ -21,6 +21,7 @@ from questions.patterns.evidence.runs import (
     with_rest,
     without_recurring,
 )
+from questions.source import WIDE
 from questions.wording.imperatives import asks_or_demands, sets_task
 from questions.wording.labels import announces_only_questions
 from questions.wording.stems import (
@@ -188,7 +189,7 @@ def is_answered_by_text(document: Document, start: Start, among: Sequence[Start]
     own = own or (start.in_parts if among else [])
     if among and not start.body:
         return ends_asking(start.stem.text)
-    dense = start.asks and len(_DENSE.findall(start.stem.text)) >= (1 if among else _FEWEST_DENSE)
+    dense = start.asks and len(_WIDE.findall(start.stem.text)) >= (1 if among else _FEWEST_WIDE)
     words = count_words(start.stem.text) + (len(_CONTRACTED.findall(start.stem.text)) if among else 0)
     short = words < SHORTEST and not dense
     if start.first in parts or start.block is None or not own or short:
@@ -199,9 +200,8 @@ def is_answered_by_text(document: Document, start: Start, among: Sequence[Start]
 
 _CONTRACTED = re.compile(r"(?i)\b(?:what|who|where|how|why)['’]s\b")
 """A question word with a verb: two words."""
-_DENSE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-"""Scripts in which few characters ask."""
-_FEWEST_DENSE = 4
+_WIDE = re.compile(f"[{WIDE}]")
+_FEWEST_WIDE = 4
 """Fewest of these characters in a heading that asks on its own."""
 
 

@@ -286,7 +286,6 @@ _COUNT_OF_QUESTIONS = re.compile(
     re.IGNORECASE,
 )
 
-
 _QUESTION_MARK = re.compile(r"[?？؟]")
 _FEWEST_TOPICS = 10
 """Fewest topics of an exam; one in this many asks."""
@@ -305,13 +304,12 @@ def _holds_headings(body: tuple[Block, ...]) -> bool:
 
 _PART = re.compile(r"[*_]{0,3}\(?(?:[A-Ha-h]|\d{1,2}(?:\.\d{1,2})?)(?:[.)]|[ ][-–—])")
 
-
 _LETTERED = re.compile(r"\(?(?P<letter>[a-zA-Z])[.)][ \t]+(?P<text>\S.*)", re.DOTALL)
 
 
 def _titles_parts(body: tuple[Block, ...]) -> bool:
     """Returns whether a heading is the title of its parts: it is right above the first of them, such as
-    `a) Explain …`, or above paragraphs with the letters a, b, … of which the first asks."""
+    `a) Explain …`, or above paragraphs with the letters a, b, … if the first asks."""
     if body and body[0].kind == "heading" and _PART.match(body[0].text):
         return True
     parts = [found for block in body if block.kind == "paragraph" and (found := _LETTERED.match(block.text))]

@@ -25,7 +25,7 @@ from questions.patterns.options.search import (
     may_hold_options,
     options_in,
 )
-from questions.source import trim
+from questions.source import WIDE, trim
 from questions.wording.imperatives import sets_task
 from questions.wording.labels import only_announces_answer
 from questions.wording.stems import TRUE_OR_FALSE, asks_to_choose, demands, ends_asking, reads_as_question
@@ -64,18 +64,18 @@ class ChoiceParts(NamedTuple):
 
 
 def find_choice(
-    prompt: str, answer: str, *, labeled: bool, keyless: bool = True, offering: bool = False, counted: bool = False
+    prompt: str, answer: str, *, labeled: bool, offering: bool = False, counted: bool = False
 ) -> ChoiceParts | None:
     """Returns the options of a question and its key; None if there are no options.
 
-    Without a label, `answer` is all text below the question, including the options. `keyless`: whether lettered
-    options need no key, because a list of answers may follow, or the question is homework. `offering`: whether the
-    questions around it have options, so that lettered lines are options although nothing says which is right.
-    `counted`: whether the answers of the questions around it are numbers of the options above.
+    Without a label, `answer` is all text below the question, including the options. Lettered options need no key: a
+    list of answers may follow, or the question is homework. `offering`: whether the questions around it have options,
+    so that lettered lines are options although nothing says which is right. `counted`: whether the answers of the
+    questions around it are numbers of the options above.
     """
     run = _options_of(prompt)
     if run is not None:
-        return _in_prompt(prompt, answer, run, labeled=labeled, keyless=keyless, offering=offering)
+        return _in_prompt(prompt, answer, run, labeled=labeled, offering=offering)
     if labeled:
         return _named_by_answer(prompt, answer, counted=counted)
     if listed := _of_list(prompt, answer, "") or _announced(prompt, answer, offering=offering):
@@ -83,7 +83,7 @@ def find_choice(
     run = _options_of(answer)
     if run is None:
         return None if answer else _of_statement(prompt)
-    return _below_prompt(prompt, answer, run, keyless=keyless, offering=offering)
+    return _below_prompt(prompt, answer, run, offering=offering)
 
 
 def _announced(prompt: str, answer: str, *, offering: bool) -> ChoiceParts | None:
@@ -104,9 +104,7 @@ def _options_of(text: str) -> OptionRun | None:
     return options_in(text.split("\n")) if may_hold_options(text) else None
 
 
-def _in_prompt(
-    prompt: str, answer: str, run: OptionRun, *, labeled: bool, keyless: bool, offering: bool
-) -> ChoiceParts | None:
+def _in_prompt(prompt: str, answer: str, run: OptionRun, *, labeled: bool, offering: bool) -> ChoiceParts | None:
     """Returns the options that stand in the prompt, with the key from the answer or from below them."""
     lines = prompt.split("\n")
     own = _before_another(lines[run.end :])
@@ -124,7 +122,7 @@ def _in_prompt(
         return _unkeyed(asked, run, answer) if offering else None
     if key is None and offering and not _is_marked(run) and begins_explanation(between):
         return _unkeyed(asked, run, between)
-    return _joined(asked, between, run, key, answer if key is None else "", keyless)
+    return _joined(asked, between, run, key, answer if key is None else "", keyless=True)
 
 
 def _named_by_answer(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | None:
@@ -137,7 +135,7 @@ def _named_by_answer(prompt: str, answer: str, *, counted: bool) -> ChoiceParts 
     return found or _of_list(prompt, "", answer) or _of_list_below(prompt, answer) or _of_answer(prompt, answer)
 
 
-def _below_prompt(prompt: str, text: str, run: OptionRun, *, keyless: bool, offering: bool) -> ChoiceParts | None:
+def _below_prompt(prompt: str, text: str, run: OptionRun, *, offering: bool) -> ChoiceParts | None:
     """Returns the options in the text below a question; None if they are a part of the answer."""
     lines = text.split("\n")
     below = _before_another(lines[run.end :])
@@ -150,7 +148,7 @@ def _below_prompt(prompt: str, text: str, run: OptionRun, *, keyless: bool, offe
     before = "\n".join((*lines[: run.start], run.lead)).strip()
     goes_on = not before or shows or (not run.lead and _asks_on(shown, offering=offering))
     offered = not rest and goes_on and (reads_as_question(prompt) or len(run.options) > 2 or are_truths(run))
-    return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+    return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless=offered)
 
 
 def _ends_in_question(shown: str) -> bool:
@@ -492,7 +490,7 @@ def _states(prompt: str) -> bool:
 
 _FEWEST_STATED = 4
 """Fewest words of a statement."""
-_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_WIDE = re.compile(f"[{WIDE}]")
 
 
 def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts | None:
@@ -539,14 +537,14 @@ def _is_marked(run: OptionRun) -> bool:
 
 
 def _joined(
-    prompt: str, between: str, run: OptionRun, key: Key | None, unread: str, keyless: bool
+    prompt: str, between: str, run: OptionRun, key: Key | None, unread: str, *, keyless: bool
 ) -> ChoiceParts | None:
     crossed = any(option.crossed for option in run.options)
     if crossed and are_truths(run) and run.kind != "box":
         # `✅ True` and `❌ False` are pictures of the words, whichever is right.
         run = OptionRun(run.kind, run.start, run.end, tuple(o._replace(marked=False) for o in run.options), run.lead)
     marked = frozenset(option.id for option in run.options if option.marked)
-    if key is None and not marked and not _stands_alone(run, f"{between}{unread}", keyless):
+    if key is None and not marked and not _stands_alone(run, f"{between}{unread}", keyless=keyless):
         return None
     right, problems = _judged(run, key, marked)
     why = "\n\n".join(part for part in (between, key.rest if key else unread) if part)
@@ -554,7 +552,7 @@ def _joined(
     return ChoiceParts(prompt, options, why, problems)
 
 
-def _stands_alone(run: OptionRun, rest: str, keyless: bool) -> bool:
+def _stands_alone(run: OptionRun, rest: str, *, keyless: bool) -> bool:
     """Returns whether these are options although nothing says which is right."""
     if rest:
         return False

@@ -120,7 +120,7 @@ def _listed(answer: str, options: Sequence[FoundOption]) -> Key | None:
 
 
 def _named(bullet: str, options: Sequence[FoundOption]) -> str:
-    """Returns the option of which a bullet is the text or the letter; empty if it is neither of exactly one."""
+    """Returns the option whose text or letter a bullet is; empty if there is not exactly one."""
     same = [option.id for option in options if _same(bullet, option.text)]
     if same:
         return same[0] if len(same) == 1 else ""
@@ -274,7 +274,6 @@ def _by_text(answer: str, options: Sequence[FoundOption]) -> Key | None:
 
 _WORDS_BETWEEN = r"(?:and|or|y|e|et|und|и|та|ve|và|和|と|및)(?!\w)"
 _BETWEEN = re.compile(rf"[ ]*(?:[,，、;&/+][ ]*)?(?:{_WORDS_BETWEEN}[ ]*)?", re.IGNORECASE)
-
 
 _WITH_LETTER = re.compile(r"(?:^|[,;，、]?[ ]|[,;，、])(?:[✅✔☑]\ufe0f?[ ]?)?[*_(]{0,3}(?P<letter>[A-J])[).][ ]*")
 

@@ -48,7 +48,7 @@ _FEWEST_CHOSEN = 8
 _FEWEST_TOLD = 2
 """Fewest lists with a sign or a word such as `(correct)` behind some of their items, and no other mark."""
 _FEWEST_ALIKE = 3
-"""Fewest lists of which it shows that they have as many items as each other."""
+"""Fewest lists that can be seen to have the same number of items."""
 _REGULAR = 0.8
 """Share of questions that must be alike for their lists to be options."""
 _SOMETIMES = 5

@@ -11,7 +11,7 @@ from questions.blocks import dedent_all
 from questions.fences import fence_after, fence_in
 from questions.ids import nth_letter
 from questions.patterns.options.keys import ALPHABETS, latin_letter
-from questions.source import trim
+from questions.source import WIDE, trim
 from questions.wording.labels import label_of
 
 # Options in lines of Markdown: check boxes, letters, letters in one line, bullets
@@ -24,7 +24,6 @@ OPTION_WORD = (
     r"|Lựa chọn)[ ]|(?:选项|選項|選択肢|보기)[ ]?)"
 )
 """A word before the letter of each option."""
-_WIDE = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _BOX = re.compile(
     r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\\?\[(?P<box>[ xX✓✔*])\\?\]|\((?P<round>[ xX]?)\)(?=[ \t]|$))"
     r"(?:[ \t]+(?P<rest>.*)|$)"
@@ -34,14 +33,14 @@ _BOX = re.compile(
 _OPTION_LETTER = re.compile(
     rf"[ \t]*(?:[-*+•●◦▪‣][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})"
     rf"(?:{OPTION_WORD}|(?:Answer|Choice):[ ](?=[A-J][.)]))?[(\[（]?(?P<letter>[{_LETTERS}])"
-    rf"(?:[)\].:][*_]{{0,3}}(?=[ \t]|$)|[.:](?=[{_WIDE}])"
+    rf"(?:[)\].:][*_]{{0,3}}(?=[ \t]|$)|[.:](?=[{WIDE}])"
     r"|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
     r"|\S)|(?<=[-*+][ ][A-J])(?=[ ]\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
 _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
 _INLINE = re.compile(
     r"(?:^|(?<=\s)|(?<=[,，])(?=[A-J][;；]))(?P<open>[*_]{0,2})[(（]?(?P<letter>[A-Ja-j])"
-    rf"(?:\.(?=\s+\S|[{_WIDE}])|[)）．、;；](?=\s*\S))"
+    rf"(?:\.(?=\s+\S|[{WIDE}])|[)）．、;；](?=\s*\S))"
 )
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _PREFIX = re.compile(
@@ -137,7 +136,6 @@ MARKED_STATEMENT = re.compile(
     re.IGNORECASE,
 )
 """A statement with a mark, or a word behind an arrow, that says whether it is true, and maybe why."""
-
 
 _TRUE_OR_FALSE = re.compile(
     r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"

@@ -21,7 +21,6 @@ _ONE_LINE = re.compile(
     re.DOTALL,
 )
 
-
 _TERM = re.compile(r"(?P<mark>\*\*|__)[^*_\n]{1,40}[:：](?P=mark)[ ]+")
 """A topic before what asks: `**Views:** Explain …`."""
 _FOLDED = re.compile(

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from itertools import pairwise
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from questions.blocks import Block, Fold, fold_text, unwrapped
@@ -308,16 +309,13 @@ def _lettered(starts: list[Start]) -> dict[Start, QuestionLine]:
         if start.block and not start.number and (found := _WITH_LETTER.fullmatch(start.block.text.strip())):
             runs.setdefault((start.depth, start.run), []).append((start, found))
     regular = [
-        run for run in runs.values() if [found["letter"].lower() for _, found in run] == [*_ALPHABET[: len(run)]]
+        run for run in runs.values() if [found["letter"].lower() for _, found in run] == [*ascii_lowercase[: len(run)]]
     ]
     counted = [one for run in regular for one in run]
     asking = sum(asks_or_demands(found["rest"]) for _, found in counted)
     if len(counted) < _FEWEST_LETTERED or asking * 3 < len(counted) * 2:
         return {}
     return {start: question_line(found["rest"])._replace(number=found["letter"]) for start, found in counted}
-
-
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 # List items
