@@ -25,8 +25,8 @@ from service.deferred import load_module
 from service.metrics import CountedRuns
 from service.ops.deployment import MOST_SKEW
 from service.ops.gauges import GaugeCollector
-from service.process import in_background
-from service.reference_clock import Clock, ReferenceClock
+from service.process import Clock, in_background
+from service.reference_clock import ReferenceClock
 from service.rounds import delivery, grading, leaderboard, measuring, posting, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards

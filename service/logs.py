@@ -77,8 +77,8 @@ _SHAPES = tuple(
         r"(?m)(\[parameters: ).*(\])$",
     )
 )
-# Fields whose name says that they hold a secret.
 _NAMED = re.compile(r"token|secret|password|authorization|cookie", re.IGNORECASE)
+"""Fields whose name says that they hold a secret."""
 
 
 class Redaction:

@@ -25,6 +25,8 @@ errors = Console(stderr=True, highlight=False)
 DATA = Path(".dailygrad")
 """Default data folder of `dailygrad run`."""
 
+Clock = Callable[[], datetime]
+"""Tells the time."""
 
 _OTHER_FOLDER = "choose another folder with --data or DAILYGRAD_DATA"
 
@@ -88,9 +90,9 @@ MOST_FREEZES = 30
 def short_collections() -> Iterator[None]:
     """Keeps collections of garbage short during the block.
 
-    A full one looks at every object there is, which takes the service 150 to 200 ms, and nobody is served meanwhile. So
-    what there is at the start is frozen: no collection looks at it again. Later that is done with what survives a full
-    collection, such as compiled statements and caches, if it is much.
+    A full collection looks at every object, which takes the service 150 to 200 ms, and nobody is served meanwhile. So
+    the objects of the start are frozen: no collection looks at them again. Later the same is done with what survives a
+    full collection, such as compiled statements and caches, if it is much.
     """
     left = MOST_FREEZES
 

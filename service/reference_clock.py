@@ -6,7 +6,8 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
-Clock = Callable[[], datetime]
+from service.process import Clock
+
 NO_SKEW = timedelta()
 
 

@@ -35,7 +35,6 @@ MAX_BYTES = 2 * MAX_FRAME_BYTES
 GRACE_SECONDS = 8
 """Time that running runs get when the worker stops, seconds; its jobs get the rest of a container's grace period."""
 FRAME = "application/octet-stream"
-_FULL = "{} runs are in hand already"
 
 
 class ReportsHealth(Protocol):
@@ -116,7 +115,7 @@ class Relay:
     async def _run(self, request: Request) -> Response:
         length = self._length(request)
         if self._runs >= self._max_runs or self._bytes + length > self._max_bytes:
-            outcome = Outcome("", "internal", refused="full", detail=_FULL.format(self._runs))
+            outcome = Outcome("", "internal", refused="full", detail=f"the worker already has {self._runs} runs")
             return Response(wire.encode_outcome(outcome), media_type=FRAME, headers={"Connection": "close"})
         self._runs += 1
         self._bytes += length

@@ -251,7 +251,6 @@ _MESSAGE_BYTES = 8192
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parents[2])
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.host.launch import main; main()"
 
-
 _MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - nothing there has a name
 
 

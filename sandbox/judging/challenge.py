@@ -336,14 +336,14 @@ def _of_answer(challenge: Challenge, run: Run, answer: str) -> Run:
     return _on_gpu(run) if challenge.device == "cuda" else run
 
 
-async def run_examples(client: Runs, challenge: Challenge, *, id: str = "examples") -> tuple[Example, ...]:
+async def run_examples(client: Runs, challenge: Challenge) -> tuple[Example, ...]:
     """Returns the visible cases with the reference's results. Raises NotJudgeable."""
-    cases = await _generate(client, challenge, 0, id)
+    cases = await _generate(client, challenge, 0, "examples")
     arguments = cases.arguments[: cases.examples]
     if not arguments:
         return ()
     run = Run(
-        id=id,
+        id="examples",
         code=challenge.reference,
         entry=challenge.entry,
         cases=_encode_cases(cases, list(range(len(arguments)))),

@@ -86,7 +86,6 @@ ROUTERS: tuple[CallRouter, ...] = (
 )
 """Routers of the calls, by area."""
 
-
 ROUTES = RoutesByPath(
     (
         *(route for router in ROUTERS for route in router.routes),

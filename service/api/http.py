@@ -30,7 +30,7 @@ from service.concurrency import RETRY_HEADER
 from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
 from service.ops.gauges import GaugeCollector
-from service.reference_clock import Clock
+from service.process import Clock
 from service.rounds.fast_path import FastPath
 from service.rounds.grading import Examples
 from service.rounds.jobs import Jobs

@@ -22,7 +22,7 @@ from service.store import answers, archive, markings, questions, suggestions, va
 from service.store.archive import ClosedRound
 from service.store.members import Caller
 from service.store.questions import Version
-from service.store.tables import AnswerRow, Schedule
+from service.store.tables import AnswerRow
 from service.wire import (
     AnswerInput,
     AnswerKey,
@@ -121,7 +121,7 @@ async def view_question(session: AsyncSession, caller: Caller, ref: str, now: da
         provable=is_provable(question),
         device=question.task.device if question.task else "cpu",
         gpu_proof=not lacks_gpu_proof(question.task),
-        zone=_zone(schedule),
+        zone=ScheduleSpec.from_stored(schedule.spec).zone,
     )
 
 
@@ -157,7 +157,3 @@ async def _statistics(session: AsyncSession, caller: Caller, version: Version, n
 def _with_counts(key: AnswerKey, chosen: dict[str, int]) -> AnswerKey:
     options = [one.model_copy(update={"chosen_by": chosen.get(one.id, 0)}) for one in key.options]
     return key.model_copy(update={"options": tuple(options)})
-
-
-def _zone(schedule: Schedule) -> str:
-    return ScheduleSpec.from_stored(schedule.spec).zone

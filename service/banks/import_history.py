@@ -13,7 +13,8 @@ from service.banks.imports import MAX_LISTED, regrade_changed
 from service.domain.import_plan import sha256
 from service.errors import Refused
 from service.store import imports, tables
-from service.store.imports import CurrentQuestion, Step, split_batches
+from service.store.imports import BATCH, CurrentQuestion, Step
+from service.store.statements import batches
 from service.wire import BankLog, ImportChange, ImportEntry, ImportView, NotFound, UndoRefused
 
 MAX_LOGGED = 100
@@ -105,7 +106,7 @@ def _invert(step: Step) -> Step:
 
 
 async def _apply(session: AsyncSession, done: Sequence[Step], held: dict[int, CurrentQuestion], now: datetime) -> None:
-    for batch in split_batches(done):
+    for batch in batches(done, BATCH):
         rows = [
             {
                 "id": step.question_id,

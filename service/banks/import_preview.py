@@ -15,6 +15,7 @@ from questions.overview import fields_changed
 from questions.similarity import NEAR_DUPLICATE, Fingerprint, Index, fingerprint_of
 from service.domain.import_plan import MatchedQuestions, StoredQuestion, digest_of, place_data
 from service.store import imports
+from service.store.statements import batches
 from service.wire import ImportChange, ImportedQuestion, Twin
 
 MAX_PROMPT_LENGTH = 100
@@ -177,7 +178,7 @@ async def find_duplicates(
     if not news:
         return Duplicates(())
     prints: list[tuple[tuple[str, str], Fingerprint]] = []
-    for batch in imports.split_batches(plan.items, BATCH_SIZE):
+    for batch in batches(plan.items, BATCH_SIZE):
         prints += await asyncio.to_thread(
             _prints, [("", item.question) for item in batch if not item.question.generated]
         )
@@ -192,7 +193,7 @@ async def find_duplicates(
     prints += await asyncio.to_thread(_prints, batch_of_others)
     index = await asyncio.to_thread(Index, prints)
     search = _DuplicateSearch(plan, index)
-    for number, batch in enumerate(imports.split_batches(news, BATCH_SIZE), 1):
+    for number, batch in enumerate(batches(news, BATCH_SIZE), 1):
         await asyncio.to_thread(search.add, batch)
         report(len(plan.items) // 2 + min(number * BATCH_SIZE, len(news)) // 2, len(plan.items))
     return Duplicates(sorted(search.pairs, key=lambda twin: -twin.score))

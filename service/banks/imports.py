@@ -23,7 +23,8 @@ from service.domain.import_plan import (
 )
 from service.rounds.regrading import regrade_question
 from service.store import imports, monitoring, rounds, tables
-from service.store.imports import Step, split_batches
+from service.store.imports import BATCH, Step
+from service.store.statements import batches
 from service.wire import Generated, ImportView, UnusedPassage
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ class _Writer:
         await self._session.flush()
         news, done = plan.new_or_changed, 0
         fixed: dict[int, int] = {}
-        for batch in split_batches(news):
+        for batch in batches(news, BATCH):
             await self._add([item for item in batch if not item.old])
             fixed.update(await self._change([item for item in batch if item.old]))
             done += len(batch)
@@ -310,11 +311,11 @@ class _Writer:
                 self._steps.append(Step(old.id, old.current, current, retired_before=old.retired, retired_after=False))
             if item.given_id not in (old.key, *old.aliases):
                 self._aliases[item.given_id] = old.id
-        for batch in split_batches(rows):
+        for batch in batches(rows, BATCH):
             await imports.update_questions(self._session, batch)
 
     async def _retire(self, plan: Plan) -> None:
-        for batch in split_batches(old for old, _ in plan.vanished):
+        for batch in batches((old for old, _ in plan.vanished), BATCH):
             rows = [{"id": old.id, "retired_at": self._now} for old in batch]
             await imports.update_questions(self._session, rows)
             self._steps += [

@@ -41,7 +41,7 @@ class KeyFault:
     """A difference between a key and the facts."""
 
     part: Part
-    said: str
+    reason: str
     at: str = ""
     """Text of the key."""
 
@@ -57,7 +57,7 @@ async def prove_key(question: Question, sandbox: Runs, *, mutation: bool = True)
         else:
             found.extend(await _prove_unbound(question, proof, sandbox, mutation))
     if question.unproved and not question.proof:
-        found.append(ProofCheck(question.id, f"{question.id}: unproved", holds=True, said=question.unproved))
+        found.append(ProofCheck(question.id, f"{question.id}: unproved", holds=True, reason=question.unproved))
     return found
 
 
@@ -82,7 +82,7 @@ async def _prove_facts(question: Question, proof: Proof, sandbox: Runs, mutation
         faults.append(KeyFault("constant", f"`{'`, `'.join(stated)}` would be the same whatever the program does"))
     if faults:
         return [
-            ProofCheck(question.id, proof.name, False, one.said, one.part, proof.program, at=one.at) for one in faults
+            ProofCheck(question.id, proof.name, False, one.reason, one.part, proof.program, at=one.at) for one in faults
         ]
     tried = try_key_mutants(question, facts) if mutation else ()
     proved = ProofCheck(question.id, proof.name, True, program=proof.program, mutants=tried)
@@ -117,7 +117,7 @@ def try_key_mutants(question: Question, facts: Facts) -> tuple[Mutant, ...]:
 def read_facts(question: Question, outcome: Outcome) -> Facts | str:
     """Returns what a proof computed, or why it computed nothing."""
     if outcome.status != "ok":
-        return _said(outcome)
+        return _error_of(outcome)
     try:
         (piece,) = split(outcome.results)
         return facts_of_result(question, decode(piece, FACT_CAPS))
@@ -234,7 +234,7 @@ async def _prove_unbound(question: Question, proof: Proof, sandbox: Runs, mutati
     outcome = await run_twice(sandbox, Run(id=f"prove/{proof.name}", code=proof.program, limits=PROOF_LIMITS))
     passed = proof.holds(finished=outcome.status == "ok", printed=outcome.stdout)
     if not passed:
-        return [_failed(question, proof, _said(outcome), trouble_of(outcome))]
+        return [_failed(question, proof, _error_of(outcome), trouble_of(outcome))]
     if question.kind not in _BOUND:
         return [ProofCheck(question.id, proof.name, True, program=proof.program)]
     made = key_mutants(question) if mutation else []
@@ -257,7 +257,7 @@ async def _prove_output(question: Question, proof: Proof, sandbox: Runs, mutatio
         question.id,
         proof.name,
         holds,
-        "" if holds else _said(outcome),
+        "" if holds else _error_of(outcome),
         "output",
         proof.program,
         outcome.stdout,
@@ -266,7 +266,7 @@ async def _prove_output(question: Question, proof: Proof, sandbox: Runs, mutatio
     )
 
 
-def _said(outcome: Outcome) -> str:
+def _error_of(outcome: Outcome) -> str:
     return outcome.stderr.strip() or outcome.detail or _ended(outcome)
 
 

@@ -39,7 +39,7 @@ class ProofCheck:
     question: str
     name: str
     holds: bool
-    said: str = ""
+    reason: str = ""
     """Why it does not hold: the output or the end of the traceback. For a wrong solution, what rejected it."""
     part: Part = "proof"
     program: str = ""

@@ -51,7 +51,6 @@ SNIPPET_LIMITS = Limits(wall_ms=10_000, cpu_ms=10_000, memory_mb=1024, output_by
 SEEDS = (1, 20_240_229, 3, 4)
 """Seeds of a program's runs: output that differs is random. The third and fourth are for programs that draw numbers."""
 
-
 STORED_VARIANTS = 128
 """Number of variants generated when a family is imported; duplicates are left out."""
 VARIANT_LIMITS = Limits(wall_ms=30_000, cpu_ms=30_000, memory_mb=1024)
@@ -109,9 +108,13 @@ def plan_programs(readings: Sequence[Reading]) -> list[Work]:
     return found
 
 
-async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) -> AsyncIterator[ProofOutcome]:
+AT_ONCE = 2
+"""Proofs that run at once."""
+
+
+async def prove_all(work: Sequence[Work], sandbox: Runs) -> AsyncIterator[ProofOutcome]:
     """Runs the work and yields each result when it is ready."""
-    gate = asyncio.Semaphore(at_once)
+    gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(task: Work) -> ProofOutcome:
         async with gate:
@@ -157,12 +160,14 @@ def _question_work(document: int, reading: Reading, question: Question, settings
     async def work(sandbox: Runs) -> ProofOutcome:
         proved = await prove_question(question, sandbox, settings)
         findings = tuple(
-            describe_failure(question, reading.source, FailedPart(one.part, one.program, one.said, one.printed, one.at))
+            describe_failure(
+                question, reading.source, FailedPart(one.part, one.program, one.reason, one.printed, one.at)
+            )
             for one in proved
             if not one.holds and not one.trouble
         )
         trouble = next((f"{one.name}: {one.trouble}" for one in proved if one.trouble), "")
-        parts = tuple((one.name, one.said) for one in proved if one.holds)
+        parts = tuple((one.name, one.reason) for one in proved if one.holds)
         mutants = tuple(mutant for one in proved for mutant in one.mutants)
         gpu = _gpu_proofs(question, proved)
         return ProofOutcome(document, findings, len(parts), trouble=trouble, parts=parts, mutants=mutants, gpu=gpu)
@@ -198,13 +203,13 @@ async def _family(question: Question, sandbox: Runs, mutation: bool) -> ProofChe
     try:
         drawn = await generate_variants(question, sandbox, seed=0, count=PROOF_VARIANTS)
     except InvalidVariant as problem:
-        return dataclasses.replace(proved, said=str(problem))
+        return dataclasses.replace(proved, reason=str(problem))
     except SandboxFailed as problem:
         return dataclasses.replace(proved, trouble=str(problem))
     if len(drawn) >= MIN_DISTINCT_VARIANTS:
         return await _variants(proved, drawn[:PROVED_VARIANTS], sandbox, mutation)
     message = f"{PROOF_VARIANTS} drawings give {len(drawn)} different questions, {MIN_DISTINCT_VARIANTS} are needed"
-    return dataclasses.replace(proved, said=message)
+    return dataclasses.replace(proved, reason=message)
 
 
 async def _variants(proved: ProofCheck, drawn: Sequence[Question], sandbox: Runs, mutation: bool) -> ProofCheck:
@@ -218,13 +223,13 @@ async def _variants(proved: ProofCheck, drawn: Sequence[Question], sandbox: Runs
     )
     outcome = await run_twice(sandbox, run)
     if outcome.status != "ok":
-        return dataclasses.replace(proved, said=outcome.stderr or outcome.detail, trouble=trouble_of(outcome))
+        return dataclasses.replace(proved, reason=outcome.stderr or outcome.detail, trouble=trouble_of(outcome))
     mutants: list[Mutant] = []
     for question, piece in zip(drawn, split(outcome.results), strict=True):
         facts = facts_of_result(question, decode(piece, VARIANT_CAPS))
-        faults = [facts] if isinstance(facts, str) else [fault.said for fault in key_faults(question, facts)]
+        faults = [facts] if isinstance(facts, str) else [fault.reason for fault in key_faults(question, facts)]
         if faults or isinstance(facts, str):
-            return dataclasses.replace(proved, said=f"{question.id}: {faults[0]}")
+            return dataclasses.replace(proved, reason=f"{question.id}: {faults[0]}")
         if mutation and len(mutants) < MIN_FAMILY_MUTANTS:
             mutants += [dataclasses.replace(one, question=proved.question) for one in try_key_mutants(question, facts)]
     return dataclasses.replace(proved, holds=True, mutants=tuple(mutants))

@@ -189,7 +189,6 @@ _WRAPPERS: dict[str, Callable[[Value], Value]] = {
     "float": _float_value,
 }
 
-
 _ENTITIES = {
     "lt": "<",
     "gt": ">",

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal, TypeVar
 
+from service.wire import DuelWinner
+
 QUESTIONS = 5
 """Questions in a duel."""
 QUESTION_SECONDS = 120
@@ -23,7 +25,6 @@ PLAY_WITHIN = timedelta(hours=24)
 
 Side = Literal["challenger", "opponent"]
 SIDES: tuple[Side, Side] = ("challenger", "opponent")
-Winner = Literal["challenger", "opponent", "draw"]
 T = TypeVar("T")
 
 
@@ -72,7 +73,7 @@ def score_turns(turns: Iterable[Turn]) -> Score:
     return Score(sum(turn.correct for turn, _ in answered), sum(taken) + missing, len(answered))
 
 
-def decide_winner(challenger: Score, opponent: Score) -> Winner | None:
+def decide_winner(challenger: Score, opponent: Score) -> DuelWinner | None:
     """Returns who had more right, or took less time for as many. A draw: the same time to the second, or nothing
     right on either side. None if neither answered anything: then there was no duel."""
     if not challenger.answered and not opponent.answered:

@@ -27,7 +27,6 @@ SAME_ID_SIMILARITY = 0.4
 SAME_PLACE_SIMILARITY = 0.7
 """Similarity from which a question in the place of a missing one is that question with an edited prompt."""
 
-
 _ID_SUFFIX = re.compile(r"(-[0-9a-f]{6})?(-\d+)?")
 """Matches what the reader adds to an id that is taken."""
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
-Finding = Literal["broken", "ambiguous", "disliked", "hard", "easy"]
-"""What may be wrong with a question, most serious first."""
+from service.wire import ItemFinding
 
 MIN_ANSWERS = 10
 """Judged answers that a question needs before anything is said about it."""
@@ -98,7 +96,7 @@ def known_discrimination(item: Item) -> float | None:
     return item.discrimination if item.compared >= MIN_DISCRIMINATION_ANSWERS else None
 
 
-def find_problem(item: Item) -> Finding | None:
+def find_problem(item: Item) -> ItemFinding | None:
     """Returns the most serious thing that may be wrong with a question, or None. Few answers say nothing."""
     enough = item.answers >= MIN_ANSWERS
     if enough and _is_broken(item):
@@ -110,7 +108,7 @@ def find_problem(item: Item) -> Finding | None:
     return _find_extreme(item) if enough else None
 
 
-def _find_extreme(item: Item) -> Finding | None:
+def _find_extreme(item: Item) -> ItemFinding | None:
     # Who was absent distorts the share right; the calibration takes that into account.
     known = item.expected or Expected(item.right, wilson_interval(item.right, item.answers))
     if known.share <= HARD and known.interval.high <= SURELY_HARD:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from service.domain.selection import stable_hash
+from service.wire import PairWinner
 
-GoesOn = Literal["first", "second", "both"]
-"""Which team of a pair is in the next stage. Equal teams both are."""
 WIN = 2
 """Table points for each team that a team beats on a day."""
 DRAW = 1
@@ -119,7 +117,7 @@ def pair_teams(teams: Sequence[int]) -> list[tuple[int, int | None]]:
     return pairs + [(playing[place], playing[-1 - place]) for place in range(half)]
 
 
-def decide_pair(first: TeamDay, second: TeamDay) -> GoesOn:
+def decide_pair(first: TeamDay, second: TeamDay) -> PairWinner:
     """Returns which team advances: more points, then accuracy, then time. Equal teams both do."""
     if first.merit == second.merit:
         return "both"

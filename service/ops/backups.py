@@ -382,7 +382,7 @@ def _output(words: list[str], environment: Mapping[str, str], stdin: IO[bytes] |
             raise
         if process.wait():
             errors.seek(0)
-            raise _Failed(_said(errors.read()))
+            raise _Failed(_first_error(errors.read()))
 
 
 @contextlib.contextmanager
@@ -407,7 +407,7 @@ def _sql(file: IO[bytes], *options: str, environment: Mapping[str, str] | None =
         raise BackupInvalid(f"the backup is damaged ({problem}): use another copy or another backup") from None
 
 
-def _said(stderr: bytes) -> str:
+def _first_error(stderr: bytes) -> str:
     """Returns the first error that a program reported, without the program's name."""
     lines = stderr.decode(errors="replace").strip().splitlines() or ["it failed without a message"]
     line = next((line for line in lines if "error:" in line), lines[0])

@@ -19,7 +19,7 @@ from psycopg import Connection
 from sandbox.client import SandboxUnreachable
 from service.config import InvalidSettings, Settings, has_service_token, read_command_settings
 from service.credentials import TokenCipher
-from service.reference_clock import Clock
+from service.process import Clock
 from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, snapshots
 from service.store.monitoring import LEADER_LOCK

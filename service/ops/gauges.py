@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
 
 from sandbox.client import Health, SandboxUnreachable
+from service.process import Clock
 from service.rounds.posting import count_owed
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.monitoring import LEADER_LOCK, Measures, collect_measures
@@ -37,7 +38,7 @@ class GaugeCollector:
         self,
         sessions: Sessions,
         sandbox: FairSandbox | None,
-        clock: Callable[[], datetime],
+        clock: Clock,
         seconds: Callable[[], float] = time.monotonic,
         *,
         timeout_seconds: float = TIMEOUT_SECONDS,

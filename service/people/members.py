@@ -65,7 +65,7 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
     season_id = await open_season_board(session, caller.workspace_id, now)
     if season_id is not None:
         season_points = (await boards.get_sums(session, season_id, caller.member_id)).points
-    running = await rounds.list_streak_schedules(session, caller.workspace_id, None)
+    running = await rounds.list_streak_schedules(session, caller.workspace_id)
     streak = (await load_best_streaks(session, running, [caller.member_id]))[caller.member_id]
     total, due = await cards.count_cards(session, caller, now)
     return Me(

@@ -74,7 +74,7 @@ async def lock_choosing(session: AsyncSession, workspace_ids: Collection[int]) -
 
 
 async def wait_to_choose(session: AsyncSession, workspace_id: int) -> None:
-    """Does what `lock_choosing` does for one workspace, after whoever is choosing there: for a call, which has no next
+    """Locks one workspace as `lock_choosing` does, and waits for another that is choosing there: a call has no next
     tick."""
     await locks.lock(session, locks.CHOOSING, workspace_id)
 

@@ -24,7 +24,8 @@ from questions.model import Kind
 from service.domain.calendar import slots_between
 from service.domain.scoring import compute_credit
 from service.errors import Busy
-from service.reference_clock import Clock, Interval
+from service.process import Clock
+from service.reference_clock import Interval
 from service.rounds.choosing import choose_for_day
 from service.rounds.grading import grade_answer, grade_code
 from service.rounds.jobs import Jobs

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
-from service.reference_clock import Clock
+from service.process import Clock
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
 from service.store import answers, bots, claims, notifications, outbox

@@ -27,7 +27,7 @@ from service.domain.answer_matching import undo_smart_text
 from service.domain.scoring import compute_credit, credit_for_cases
 from service.errors import Refused
 from service.metrics import record_verdict
-from service.reference_clock import Clock
+from service.process import Clock
 from service.rounds import delivery, practice
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting

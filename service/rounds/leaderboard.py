@@ -98,10 +98,14 @@ async def get_board(session: AsyncSession, caller: Caller, now: datetime, query:
     )
 
 
-async def get_top(session: AsyncSession, channel_id: int, now: datetime, limit: int = 5) -> tuple[BoardRow, ...]:
+TOP_ROWS = 5
+"""Rows of the board that a reveal shows."""
+
+
+async def get_top(session: AsyncSession, channel_id: int, now: datetime) -> tuple[BoardRow, ...]:
     """Returns the top of the channel's board of the week for a reveal, with no row marked `me`."""
     workspace_id = await schedules.get_workspace_id(session, channel_id)
-    wanted = PageWanted(workspace_id, channel_id, "", "week", "points", None, limit)
+    wanted = PageWanted(workspace_id, channel_id, "", "week", "points", None, TOP_ROWS)
     return _page_rows((await _look(session, wanted, now)).page)
 
 
@@ -142,7 +146,7 @@ async def build_final_board(session: AsyncSession, season: Season) -> list[dict[
     key = BoardKey(season.workspace_id, None, "", "season", season.starts_at, season.ends_at)
     board_id = await boards.open_board(session, key)
     lines = await boards.list_all(session, board_id)
-    running = await rounds.list_streak_schedules(session, season.workspace_id, None)
+    running = await rounds.list_streak_schedules(session, season.workspace_id)
     members = [line.member_id for line in lines]
     streaks = await load_best_streaks(session, running, members)
     discord = await list_ids_on(session, "discord", members)

@@ -19,7 +19,7 @@ from service.domain.scoring import (
 from service.rounds.board_keys import open_board, open_for_posting
 from service.store import answers, boards, ledger, outbox, suggestions
 from service.store.answers import RoundEntry
-from service.store.statements import pages
+from service.store.statements import batches
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, ScheduleSpec
 
@@ -81,7 +81,7 @@ class LedgerPosting:
         schedule, at = self._schedule, self._round.opens_at
         await open_for_posting(session, schedule, at)
         self._week_board = await open_board(session, schedule.workspace_id, schedule.channel_id, "week", at)
-        for page in pages(member_ids, RANKED_TOGETHER):
+        for page in batches(member_ids, RANKED_TOGETHER):
             self._ranks_before |= await boards.get_ranks(session, self._week_board, page)
 
     async def post_page(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:
@@ -108,7 +108,7 @@ class LedgerPosting:
         if self._week_board is None or not self._posted:
             return
         ranked = await boards.count_ranked(session, self._week_board)
-        for page in pages(self._posted, RANKED_TOGETHER):
+        for page in batches(self._posted, RANKED_TOGETHER):
             after = await boards.get_ranks(session, self._week_board, page)
             ranks = [(member, self._ranks_before.get(member), after.get(member)) for member in page]
             await answers.save_ranks(session, self._round.id, ranks, ranked)

@@ -97,5 +97,4 @@ def _view(one: Mastery) -> TopicMastery:
         right=one.right,
         low=one.low if known else None,
         high=one.high if known else None,
-        weak=one.is_weak,
     )

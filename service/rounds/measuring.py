@@ -14,7 +14,7 @@ from service.domain import measurements as statistics
 from service.domain.answer_matching import undo_smart_text
 from service.domain.measurements import Estimate
 from service.errors import Refused
-from service.reference_clock import Clock
+from service.process import Clock
 from service.rounds.grading import make_challenge
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import answers, measurements, questions, rounds

@@ -14,7 +14,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.judging.challenge import Runs
-from service.reference_clock import Clock
+from service.process import Clock
 from service.rounds.grading import NotJudged, grade_answer, grade_code
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting
@@ -23,7 +23,7 @@ from service.store import answers, outbox, questions, rounds
 from service.store.boards import lock_boards
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.statements import pages
+from service.store.statements import batches
 from service.store.tables import Round, Schedule, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, VerdictView
 
@@ -43,7 +43,7 @@ class _PendingAnswer:
     seed: int
     """Seed of its latest verdict, so that unchanged cases stay the same."""
     standing: VerdictView | None
-    """The latest verdict, if the task is unchanged and the answer need not be judged again."""
+    """The latest verdict, if the task is unchanged, so that the answer is not judged again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ async def _correct_round(
     """Returns the nonzero point differences of the members."""
     posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
     moved: list[int] = []
-    for page in pages(await answers.list_member_ids(session, round_.id)):
+    for page in batches(await answers.list_member_ids(session, round_.id)):
         graded = [
             (entry, grade_answer(fixed.question, AnswerInput.from_stored(entry.answer.given)))
             for entry in await answers.list_page(session, round_.id, page)
@@ -219,7 +219,7 @@ async def _regrade_round(
 
 async def _list_pending(session: AsyncSession, round_id: int, fixed: Version) -> AsyncIterator[_PendingAnswer]:
     """Yields current answers of the round that were judged, but not by this version."""
-    for page in pages(await answers.list_member_ids(session, round_id)):
+    for page in batches(await answers.list_member_ids(session, round_id)):
         entries = await answers.list_page(session, round_id, page)
         judged = await answers.list_verdicts(session, [entry.answer.id for entry in entries])
         versions = await questions.list_versions(session, {verdicts[-1].version_id for verdicts in judged.values()})

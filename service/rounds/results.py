@@ -31,7 +31,7 @@ from service.store import (
 from service.store.ledger import RoundPoints
 from service.store.members import Caller, lock_caller
 from service.store.questions import Version
-from service.store.statements import pages
+from service.store.statements import batches
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
@@ -117,7 +117,7 @@ async def _result_messages(
 ) -> AsyncIterator[list[outbox.NewMessage]]:
     """Yields the messages with the members' results in pages, so that few are in memory."""
     channel_id = await schedules.find_channel_in_chat(session, schedule, chat_id)
-    for page in pages(member_ids, PAGE):
+    for page in batches(member_ids, PAGE):
         found = await build_results(session, round_, schedule, page)
         yield [
             outbox.NewMessage(

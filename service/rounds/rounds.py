@@ -28,7 +28,7 @@ from service.store.members import Caller, list_ids_on
 from service.store.outbox import PlannedEdits
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.statements import pages
+from service.store.statements import batches
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
@@ -204,7 +204,7 @@ async def _grade_answers(session: AsyncSession, closing: _ClosingRound, now: dat
     texts = question.kind in ("value", "output") and not round_.own_variants
     tally = Tally(texts=texts, author=posting.author, judged_later=question.kind == "code")
     members = await answers.list_member_ids(session, round_.id)
-    for number, page in enumerate(pages(members)):
+    for number, page in enumerate(batches(members)):
         entries = await answers.list_page(session, round_.id, page)
         graded = await _grade_page(session, entries, now, closing.version if closing.is_corrected else None)
         if number == 0:

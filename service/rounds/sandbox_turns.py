@@ -23,8 +23,7 @@ from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service import tracing
 from service.errors import Busy
-from service.process import in_background
-from service.reference_clock import Clock
+from service.process import Clock, in_background
 from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
 from service.store.session import Sessions

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, and_, case, cast, func, literal_column, or_, select, true
+from sqlalchemy import ColumnElement, Select, String, and_, cast, func, literal_column, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.banks import is_asked_now
 from service.store.duels import is_asked_in_duel
 from service.store.ledger import FULL_CREDIT_TOLERANCE, answers_in, is_within_topic
 from service.store.members import Caller
-from service.store.statements import built_once
+from service.store.statements import built_once, json_array
 from service.store.tables import AnswerRow, CurrentAnswer, Ledger, QuestionRow, QuestionVersion, Round, Schedule
 from service.wire import ArchiveSearch
 
@@ -91,7 +91,7 @@ def _count_answers(round_ids: Collection[int]) -> Select[int, int, int]:
 
 async def count_options(session: AsyncSession, round_id: int) -> dict[str, int]:
     """Returns how often each option was chosen in a round, by its id."""
-    chosen = func.jsonb_array_elements_text(_array(AnswerRow.given["options"])).table_valued("value", name="chosen")
+    chosen = func.jsonb_array_elements_text(json_array(AnswerRow.given["options"])).table_valued("value", name="chosen")
     query = (
         select(chosen.c.value, func.count())
         .select_from(CurrentAnswer)
@@ -171,8 +171,8 @@ async def count_picks(session: AsyncSession, workspace_id: int, since: datetime,
 
     Nothing for a family, whose variants have options of their own.
     """
-    chosen = func.jsonb_array_elements_text(_array(AnswerRow.given["options"])).table_valued("value", name="chosen")
-    shown = func.jsonb_array_elements(_array(QuestionVersion.body["options"])).table_valued("value", name="shown")
+    chosen = func.jsonb_array_elements_text(json_array(AnswerRow.given["options"])).table_valued("value", name="chosen")
+    shown = func.jsonb_array_elements(json_array(QuestionVersion.body["options"])).table_valued("value", name="shown")
     id_, text, right = (
         func.jsonb_extract_path_text(shown.c.value, name, type_=String) for name in ("id", "text", "right")
     )
@@ -261,8 +261,3 @@ def _did(wanted: ArchiveSearch, member_id: int) -> list[ColumnElement[bool]]:
     )
     full = 1 - FULL_CREDIT_TOLERANCE
     return [CurrentAnswer.answer_id.is_not(None), credit > full if wanted.own == "right" else credit <= full]
-
-
-def _array(value: Any) -> Any:
-    """Returns the JSON array, or an empty one in place of anything else."""
-    return case((func.jsonb_typeof(value) == "array", value), else_=func.jsonb_build_array())

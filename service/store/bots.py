@@ -96,7 +96,6 @@ LEASE = timedelta(seconds=90)
 RETENTION = timedelta(days=1)
 """Time for which the id of an answered event is kept, to recognize a repeated delivery."""
 
-
 ORDER_LIMIT = 2 * LEASE
 """Time after which an event that nobody answers no longer holds up later ones of its author."""
 

@@ -14,23 +14,16 @@ from sqlalchemy.orm import Mapped, mapped_column
 from service.store.tables import Base, new_id, same_workspace
 
 
-def _same_workspace(column: str, table: str) -> ForeignKeyConstraint:
-    """Returns a foreign key that cannot leave the workspace, deferrable while workspaces are merged."""
-    return ForeignKeyConstraint(
-        [column, "workspace_id"], [f"{table}.id", f"{table}.workspace_id"], deferrable=True, initially="IMMEDIATE"
-    )
-
-
 class Duel(Base):
     """A duel of two members. asked → running → over, or → declined, expired or cancelled. Two members have at most one
     duel that has not ended."""
 
     __tablename__ = "duel"
     __table_args__ = (
-        _same_workspace("chat_id", "chat"),
-        _same_workspace("channel_id", "channel"),
-        _same_workspace("challenger_id", "member"),
-        _same_workspace("opponent_id", "member"),
+        same_workspace("chat_id", "chat"),
+        same_workspace("channel_id", "channel"),
+        same_workspace("challenger_id", "member"),
+        same_workspace("opponent_id", "member"),
         UniqueConstraint("id", "workspace_id"),
         CheckConstraint("challenger_id <> opponent_id", name="two_members"),
         CheckConstraint("state in ('asked', 'running', 'over', 'declined', 'expired', 'cancelled')", name="state"),
@@ -105,8 +98,8 @@ class DuelRating(Base):
 
     __tablename__ = "duel_rating"
     __table_args__ = (
-        _same_workspace("member_id", "member"),
-        _same_workspace("duel_id", "duel"),
+        same_workspace("member_id", "member"),
+        same_workspace("duel_id", "duel"),
         UniqueConstraint("duel_id", "side"),
         UniqueConstraint("member_id", "number"),
         CheckConstraint("side in ('challenger', 'opponent')", name="side"),

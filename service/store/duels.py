@@ -1,6 +1,6 @@
 """Rows of duels, their questions and answers, and the append-only history of ratings.
 
-Whoever changes a duel locks its two members, in the order of their ids, and then the duel.
+A change of a duel locks its two members, in the order of their ids, and then the duel.
 """
 
 from __future__ import annotations

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select, text, tuple_, update
+from sqlalchemy import func, or_, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import GENERATED_TAG, Question, from_data
 from service.domain.import_plan import StoredQuestion
-from service.store.banks import is_visible_to
-from service.store.statements import insert_batches, insert_rows
+from service.store.banks import is_current, is_visible_to
+from service.store.statements import batches, insert_batches, insert_rows
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
 from service.store.tables import QuestionRow as QuestionRow
 
 BATCH = 1000
 """Rows written, or read in full, at a time."""
-
-T = TypeVar("T")
 
 _COPIED_COLUMNS = ("question_id", "kind", "level", "topic", "answered", "family", "digest", "body")
 """Columns that a copied version keeps."""
@@ -84,7 +81,7 @@ async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestio
             aliases,
             QuestionVersion.body["tags"].contains([GENERATED_TAG]),
         )
-        .join(QuestionVersion, _says_now())
+        .join(QuestionVersion, is_current())
         .where(QuestionRow.bank_id == bank_id)
         .order_by(QuestionRow.id)
     )
@@ -97,10 +94,10 @@ async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestio
 async def load_questions(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Question]:
     """Returns the current versions of these questions."""
     found: dict[int, Question] = {}
-    for batch in split_batches(question_ids):
+    for batch in batches(question_ids, BATCH):
         rows = await session.execute(
             select(QuestionRow.id, QuestionVersion.body)
-            .join(QuestionVersion, _says_now())
+            .join(QuestionVersion, is_current())
             .where(QuestionRow.id.in_(batch))
         )
         found.update((id_, from_data(body)) for id_, body in rows)
@@ -119,7 +116,7 @@ async def stream_other_questions(
     rows = await session.stream(
         select(BankRow.name, QuestionVersion.body)
         .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
-        .join(QuestionVersion, _says_now())
+        .join(QuestionVersion, is_current())
         .where(visible, ~mine, QuestionRow.retired_at.is_(None))
         .order_by(QuestionRow.id)
         .execution_options(yield_per=BATCH)
@@ -131,7 +128,7 @@ async def stream_other_questions(
 async def add_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
     """Inserts rows of `question`. Returns their ids in the same order."""
     ids: dict[tuple[Any, ...], int] = {}
-    for batch in split_batches(rows):
+    for batch in batches(rows, BATCH):
         made = insert_rows(QuestionRow, batch).returning(QuestionRow.id, QuestionRow.bank_id, QuestionRow.key)
         found = await session.execute(made)
         ids |= {(bank_id, key): id_ for id_, bank_id, key in found}
@@ -141,7 +138,7 @@ async def add_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -
 async def add_versions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
     """Inserts rows of `question_version`, not of variants. Returns their ids in the same order."""
     ids: dict[tuple[Any, ...], int] = {}
-    for batch in split_batches(rows):
+    for batch in batches(rows, BATCH):
         made = insert_rows(QuestionVersion, batch).returning(
             QuestionVersion.id, QuestionVersion.question_id, QuestionVersion.version
         )
@@ -152,7 +149,7 @@ async def add_versions(session: AsyncSession, rows: Sequence[dict[str, Any]]) ->
 
 async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, int]) -> None:
     """Records ids that prompts make now, each with the question meant. A newer alias replaces an older one."""
-    for batch in split_batches(aliases.items()):
+    for batch in batches(aliases.items(), BATCH):
         made = upsert(QuestionAlias).values(
             [{"bank_id": bank_id, "key": key, "question_id": question_id} for key, question_id in batch]
         )
@@ -221,10 +218,10 @@ async def list_steps(session: AsyncSession, import_id: int) -> list[Step]:
 async def load_current(session: AsyncSession, question_ids: Collection[int]) -> dict[int, CurrentQuestion]:
     """Returns the questions in their current versions, by id."""
     found: dict[int, CurrentQuestion] = {}
-    for batch in split_batches(question_ids):
+    for batch in batches(question_ids, BATCH):
         rows = await session.execute(
             select(QuestionRow.id, QuestionRow.key, QuestionVersion.body["prompt"].as_string(), QuestionRow.retired_at)
-            .join(QuestionVersion, _says_now())
+            .join(QuestionVersion, is_current())
             .where(QuestionRow.id.in_(batch))
         )
         found.update((id_, CurrentQuestion(key, prompt, retired_at)) for id_, key, prompt, retired_at in rows)
@@ -237,7 +234,7 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
     Returns the row ids of the new versions by question id.
     """
     found: dict[int, int] = {}
-    for batch in split_batches(copies):
+    for batch in batches(copies, BATCH):
         number = {(question_id, old): new for question_id, old, new in batch}
         rows = await session.scalars(
             select(QuestionVersion).where(
@@ -256,7 +253,7 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
 async def filter_judged(session: AsyncSession, question_ids: Collection[int]) -> set[int]:
     """Returns those of the questions that a closed round asked."""
     found: set[int] = set()
-    for batch in split_batches(question_ids):
+    for batch in batches(question_ids, BATCH):
         found.update(
             await session.scalars(
                 select(QuestionVersion.question_id)
@@ -266,19 +263,3 @@ async def filter_judged(session: AsyncSession, question_ids: Collection[int]) ->
             )
         )
     return found
-
-
-def split_batches(things: Iterable[T], size: int = BATCH) -> Iterable[list[T]]:
-    """Splits items into batches."""
-    source = iter(things)
-    while batch := list(islice(source, size)):
-        yield batch
-
-
-def _says_now() -> ColumnElement[bool]:
-    """Tests whether `QuestionVersion` is the current version of `QuestionRow`, as the document has it."""
-    return (
-        (QuestionVersion.question_id == QuestionRow.id)
-        & (QuestionVersion.version == QuestionRow.current)
-        & (QuestionVersion.drawing == 0)
-    )

@@ -18,6 +18,7 @@ from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.ledger import answers_in
 from service.store.review_tables import QuestionFeedback, ReportRow
+from service.store.statements import json_array
 from service.store.tables import (
     AnswerRow,
     BankRow,
@@ -117,8 +118,8 @@ async def list_options(
     mean = _mean_of_others(rest)
     closed = _closed(workspace_id, since).subquery()
     asked = QuestionVersion.__table__.alias("asked")
-    chosen = func.jsonb_array_elements_text(_array(AnswerRow.given["options"])).table_valued("value", name="chosen")
-    shown = func.jsonb_array_elements(_array(asked.c.body["options"])).table_valued("value", name="shown")
+    chosen = func.jsonb_array_elements_text(json_array(AnswerRow.given["options"])).table_valued("value", name="chosen")
+    shown = func.jsonb_array_elements(json_array(asked.c.body["options"])).table_valued("value", name="shown")
     text, right = _field(shown, "text"), _field(shown, "right") == "true"
     query = (
         select(
@@ -269,11 +270,6 @@ def _same(rest: CTE, member_id: Any, question_id: Any) -> ColumnElement[bool]:
 
 def _only(id_: Any, question_id: int | None) -> tuple[ColumnElement[bool], ...]:
     return () if question_id is None else (id_ == question_id,)
-
-
-def _array(value: Any) -> ColumnElement[Any]:
-    """Returns the JSON array, or an empty one in place of anything else."""
-    return case((func.jsonb_typeof(value) == "array", value), else_=func.jsonb_build_array())
 
 
 def _field(element: Any, name: str) -> ColumnElement[str]:

@@ -270,7 +270,7 @@ async def lock_waiting_questions(
         rounds = rounds.where(Round.id == round_id)
     if not extra:
         rounds = rounds.where(Round.number == 0)
-    # As whoever gives up messages: one after the other.
+    # The lock under which messages are given up, so that both do not handle the same ones.
     await locks.lock(session, locks.GIVING_UP, 0)
     waiting = select(Outbox).where(Outbox.round_id.in_(rounds), Outbox.kind == "question", Outbox.state == "due")
     if channel_id is not None:

@@ -174,8 +174,8 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
         .where(Member.id.in_(merged_ids(caller.member_id)))
         .values(name=FORGOTTEN_NAME, hidden=True, forgotten_at=now)
     )
-    # Last: hiding them has waited for whoever changes boards, and so for every reveal and every season's final board
-    # that still names them.
+    # Last: hiding them has waited for every transaction that changes boards, and so for every reveal and every final
+    # board of a season that still names them.
     await _empty_reveals(session, caller, names)
     await _empty_archives(session, caller)
 

@@ -349,16 +349,14 @@ def read_histories(rows: Iterable[Sequence[Any]], member_ids: Collection[int]) -
     return found
 
 
-async def list_streak_schedules(session: AsyncSession, workspace_id: int, channel_id: int | None) -> list[int]:
-    """Returns the active schedules of the channel, or of the whole workspace, whose streaks count."""
-    return list(await session.scalars(*_select_streak_schedules(workspace_id, channel_id)))
+async def list_streak_schedules(session: AsyncSession, workspace_id: int) -> list[int]:
+    """Returns the active schedules of the workspace, whose streaks count."""
+    return list(await session.scalars(*_select_streak_schedules(workspace_id)))
 
 
 @built_once
-def _select_streak_schedules(workspace_id: int, channel_id: int | None) -> Select[int]:
+def _select_streak_schedules(workspace_id: int) -> Select[int]:
     query = select(Schedule.id).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
-    if channel_id is not None:
-        query = query.where(posts_to(channel_id))
     return query.order_by(Schedule.id)
 
 

@@ -43,7 +43,6 @@ STATEMENT_TIMEOUT = timedelta(minutes=5)
 IDLE_TIMEOUT = timedelta(minutes=5)
 """Longest pause within a transaction. Then the server ends the connection: a process that hangs holds no lock."""
 
-
 MOST_CONNECTIONS = 14
 """Connections of an engine."""
 
@@ -138,7 +137,6 @@ def _has_news(socket: int) -> bool:
 MOST_DIRECT_CONNECTIONS = 6
 """Connections of a pool for statements that are sent without SQLAlchemy."""
 
-
 DIRECT_PATIENCE = timedelta(seconds=2)
 """Longest wait for such a connection, as when no server answers. The caller can use an engine instead."""
 
@@ -154,7 +152,7 @@ DirectPool = AsyncConnectionPool[DirectConnection]
 
 
 def make_direct_pool(database_url: str) -> DirectPool:
-    """Creates a pool of psycopg's own connections, each statement of which is a transaction. Open it before use.
+    """Creates a pool of psycopg's own connections, on which each statement is a transaction. Open it before use.
 
     For the few statements that are sent most often: by SQLAlchemy's engine, one takes about four times the CPU time.
     Connections are opened when they are needed, limited by the server and tested as those of an engine.

@@ -1,4 +1,4 @@
-"""Statements that are built once, because SQLAlchemy takes longer to build most of ours than to execute them, and
+"""Statements that are built once, because building most of them takes SQLAlchemy longer than running them, and
 statements for many rows at once."""
 
 from __future__ import annotations
@@ -6,8 +6,9 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar, cast
 
 from sqlalchemy import (
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Text,
     any_,
     bindparam,
+    case,
     column,
     func,
     literal,
@@ -68,14 +70,21 @@ def insert_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]])
     return insert(cast(Table, model.__table__)).from_select(list(cells), select(*cells.values()))
 
 
-def pages(items: Sequence[T], size: int = BATCH) -> list[Sequence[T]]:
-    """Returns the items in pages of at most `size`, in order."""
-    return [items[start : start + size] for start in range(0, len(items), size)]
+def batches(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
+    """Yields the items in batches of at most `size`, in order."""
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch
+
+
+def json_array(value: Any) -> ColumnElement[Any]:
+    """Returns the JSON array, or an empty one in place of anything else."""
+    return case((func.jsonb_typeof(value) == "array", value), else_=func.jsonb_build_array())
 
 
 def insert_batches(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> Iterator[Insert]:
     """Returns the statements that insert the rows, `BATCH` by each: none if there are no rows."""
-    return (insert_rows(model, page) for page in pages(rows))
+    return (insert_rows(model, batch) for batch in batches(rows))
 
 
 def columns_of_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:

@@ -1,4 +1,4 @@
-"""Rows of tournaments. Whoever changes one locks its row first; of members and a tournament, the members first."""
+"""Rows of tournaments. A change of one locks its row first; where it locks members too, it locks them before."""
 
 from __future__ import annotations
 

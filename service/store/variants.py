@@ -129,8 +129,8 @@ async def suffice_for_all(session: AsyncSession, version_id: int) -> bool:
 async def get_for_member(session: AsyncSession, round_: Round, member_id: int) -> int:
     """Returns the version that a round asks a member, always the same.
 
-    In an open round with `own_variants`, draws and stores the member's variant at the first call. Whoever saw nothing
-    before the close gets the example.
+    In an open round with `own_variants`, draws and stores the member's variant at the first call. A member who saw
+    nothing before the close gets the example.
     """
     assert round_.version_id is not None, "a round that was not skipped asks a question"
     if not round_.own_variants:

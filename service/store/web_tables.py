@@ -17,7 +17,7 @@ def of_person(table: str, column: str) -> ForeignKeyConstraint:
 
 
 class WebState(Base):
-    """What all processes of one web chat share. Whoever changes its people, sessions or messages locks this row."""
+    """What all processes of one web chat share. A change of its people, sessions or messages locks this row."""
 
     __tablename__ = "web_state"
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True)

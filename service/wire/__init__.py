@@ -6,6 +6,7 @@ once per id. The bot imports this and `service.client`.
 """
 
 from questions.model import Kind as Kind
+from questions.model import Level as Level
 from sandbox.causes import Cause as Cause
 from sandbox.causes import Crashed as Crashed
 from sandbox.causes import Exited as Exited

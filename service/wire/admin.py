@@ -123,7 +123,6 @@ class SeasonView(Model):
 RoleId = Annotated[str, Field(pattern=r"^([0-9]{1,20})?$")]
 """Id of a role on Discord; empty for none."""
 
-
 WinnerOf = Literal["season", "sprint", "tournament"]
 """Kinds of event whose winners can be given a role."""
 

@@ -28,7 +28,6 @@ Contest = Literal["points", "rookies", "improved"]
 SkipReason = Literal["missed", "no question", "needs gpu", "not posted"]
 """Why a slot was skipped. `missed`: it was due while Dailygrad did not run; `not posted`: its message was given up."""
 
-
 _REF = re.compile(r"^([rpsd])([0-9]{1,18})$")
 Ref = Annotated[str, Field(pattern=_REF.pattern)]
 """A `QuestionRef` on the wire."""

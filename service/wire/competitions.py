@@ -15,7 +15,6 @@ SprintLength = Annotated[int, Field(ge=1, le=20)]
 SprintSeconds = Annotated[int, Field(ge=10, le=120)]
 """Time for each question."""
 
-
 Fate = Literal["", "started", "cancelled", "missed", "no questions"]
 """What became of a planned sprint: `missed`: nothing ran at its time; `no questions`: none fitted any more. Empty while
 it is still to come."""
@@ -306,6 +305,7 @@ TournamentBalance = Literal["points", "rating"]
 TournamentState = Literal["joining", "running", "over", "cancelled"]
 TournamentEvent = Literal["announced", "started", "day", "over", "cancelled"]
 PairWinner = Literal["first", "second", "both"]
+"""Which team of a pair is in the next stage. Equal teams both are."""
 
 
 class TournamentPlan(Model):

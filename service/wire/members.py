@@ -54,7 +54,6 @@ class TopicMastery(Model):
     low: float | None = None
     high: float | None = None
     """Ends of the 80 % range of the share right to expect of such questions; None with too few answers."""
-    weak: bool = False
 
 
 class TopicsKnown(Model):

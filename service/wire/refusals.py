@@ -478,7 +478,7 @@ class TournamentRefused(Model):
     """A tournament cannot be planned, changed or joined so.
 
     `live`: one has not ended; `schedules`: no such schedule, or none in the channel; `past day`: it must start after
-    today; `few days`: a bracket of so many teams needs `count`; `one chat`: only one is linked; `closed`: nobody joins
+    today; `few days`: a bracket of these teams needs `count`; `one chat`: only one is linked; `closed`: nobody joins
     any more; `no captains`: no captain picks teams in it; `not your turn`: another team is smaller; `not free`: the
     member is in a team or has not joined; `another`: the one that was to be canceled has ended, and another is live.
     """
@@ -576,7 +576,6 @@ _LIMITS: Final[dict[str, tuple[Any, str]]] = {
     "greater_than_equal": ("too small", "ge"),
     "less_than_equal": ("too large", "le"),
 }
-
 
 _DATE = "write it as year-month-day, such as 2026-03-02"
 _NUMBER = "write a whole number in digits, such as 3"

@@ -20,7 +20,7 @@ from service.process import short_collections
 from service.rounds import rounds
 from service.rounds.regrading import regrade_question
 from service.store.session import Sessions, make_engine, make_sessions
-from service.store.statements import pages
+from service.store.statements import batches
 from tests.bench.rounds import database
 from tests.service.rounds.test_rounds_scale import SWAPPED, answer_all, two_rounds
 from tests.service.scenes import Stage, question
@@ -46,9 +46,9 @@ async def close(sessions: Sessions, answers: int, absent: int) -> None:
     async with sessions() as session:
         stage = Stage(session)
         yesterday, today = await two_rounds(stage)
-        for part in pages(range(absent), PREPARED_TOGETHER):
+        for part in batches(range(absent), PREPARED_TOGETHER):
             await answer_all(stage, yesterday, len(part))
-        for part in pages(range(answers), PREPARED_TOGETHER):
+        for part in batches(range(answers), PREPARED_TOGETHER):
             await answer_all(stage, today, len(part))
         # As members do. A change of rows that the same transaction has inserted checks their foreign keys again.
         await session.commit()

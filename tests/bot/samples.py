@@ -376,7 +376,7 @@ CALIBRATION = (
 ME = Me(
     name="Ann", hidden=False, points=1240, season_points=40, rank=2, answered=12, accuracy=0.75, streak=7,
     best_streak=9, freezes=1, cards=5, cards_due=2, topics=(
-        TopicMastery(topic="autograd", answers=14, right=0.5, low=0.38, high=0.63, weak=True),
+        TopicMastery(topic="autograd", answers=14, right=0.5, low=0.38, high=0.63),
         TopicMastery(topic="tensors", answers=4, right=0.75),
     ),
     weeks=(
@@ -671,8 +671,8 @@ GALLERY: dict[str, Card | Form] = {
     "no sprint planned": sprints.list_card(()),
     "sprint started": sprints.started_card(SprintView(id=1, total=5, seconds=20, topic="a *topic*")),
     "sprint stopped": sprints.stopped_card(SprintView(id=1, total=5, seconds=20, asked=2)),
-    "ask in a sprint": questions.ask_said(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),
-    "ask value in a sprint": questions.ask_said(AskForm(ref="s7", question=VALUE, closes_at=CLOSE), NOW),
+    "ask in a sprint": questions.private_question(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),
+    "ask value in a sprint": questions.private_question(AskForm(ref="s7", question=VALUE, closes_at=CLOSE), NOW),
     "recorded in a sprint": questions.recorded_card(
         _receipt("recorded", ref="s7", closes_at=CLOSE), ANSWERED.model_copy(update={"ref": "s7"}), NOW
     ),
@@ -699,14 +699,14 @@ GALLERY: dict[str, Card | Form] = {
         Notice(fact=ReportSettled(question="stride-view", state="dismissed", reason="It is right."))
     ),
     "notice": outbox_card(Notice(fact=PostFailed(message="reveal", channel="#quiz", attempts=3, error="Missing *it*"))),
-    "ask choice": questions.ask_said(ASK, NOW),
-    "ask choice answered": questions.ask_said(ANSWERED, NOW),
-    "ask several": questions.ask_said(ANSWERED.model_copy(update={"question": SEVERAL}), NOW),
-    "ask value": questions.ask_said(ASK.model_copy(update={"question": VALUE}), NOW),
-    "ask output": questions.ask_said(ASK.model_copy(update={"question": OUTPUT}), NOW),
-    "ask open": questions.ask_said(ASK.model_copy(update={"question": OPEN}), NOW),
-    "ask code": questions.ask_said(ASK_CODE, NOW),
-    "practice": questions.ask_said(AskForm(ref="p5", question=CHOICE, due=2), NOW),
+    "ask choice": questions.private_question(ASK, NOW),
+    "ask choice answered": questions.private_question(ANSWERED, NOW),
+    "ask several": questions.private_question(ANSWERED.model_copy(update={"question": SEVERAL}), NOW),
+    "ask value": questions.private_question(ASK.model_copy(update={"question": VALUE}), NOW),
+    "ask output": questions.private_question(ASK.model_copy(update={"question": OUTPUT}), NOW),
+    "ask open": questions.private_question(ASK.model_copy(update={"question": OPEN}), NOW),
+    "ask code": questions.private_question(ASK_CODE, NOW),
+    "practice": questions.private_question(AskForm(ref="p5", question=CHOICE, due=2), NOW),
     "recorded": questions.recorded_card(RECORDED, ANSWERED, NOW),
     "recorded and asked how sure": questions.recorded_card(
         _receipt(
@@ -967,7 +967,7 @@ GALLERY: dict[str, Card | Form] = {
     "begun without a question": onboarding.begun_card(SCHEDULE, "the bank is empty"),
     "home": onboarding.home_card(TodayView(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),
     "home quiet": onboarding.home_card(TodayView(next_at=NEXT, zone=BERLIN), ME, NOW),
-    "handed in": onboarding.handed_in_card(
+    "handed in": onboarding.code_submitted_card(
         questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW), ASK_CODE
     ),
     "no place for code": onboarding.no_place_for_code_card(2),
@@ -975,7 +975,7 @@ GALLERY: dict[str, Card | Form] = {
     "too many programs": onboarding.too_many_programs_card(3),
     "question matrix": outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX})),
     "question matrix drawn": drawn(outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX}))),
-    "ask matrix": questions.ask_said(ASK.model_copy(update={"question": MATRIX}), NOW),
+    "ask matrix": questions.private_question(ASK.model_copy(update={"question": MATRIX}), NOW),
     "reveal drawn": drawn(outbox_card(REVEAL)),
     "reveal value drawn": drawn(outbox_card(VALUE_REVEAL)),
     "reveal lengthy": outbox_card(REVEAL.model_copy(update={"key": LENGTHY})),
@@ -985,7 +985,7 @@ GALLERY: dict[str, Card | Form] = {
     "duel accepted": outbox_card(DuelPost(event="accepted", duel=RUNNING_DUEL)),
     "duel waits": duels.duel_card(RUNNING_DUEL.model_copy(update={"next_ref": "", "answered": 5})),
     "duel late": duels.turn_card(DuelTurn(duel=RUNNING_DUEL, late=True)),
-    "duel question": questions.ask_said(ASK.model_copy(update={"ref": "d7", "given": None}), NOW),
+    "duel question": questions.private_question(ASK.model_copy(update={"ref": "d7", "given": None}), NOW),
     "duel over": outbox_card(DuelPost(event="over", duel=DUEL_OVER)),
     "duel drawn": duels.duel_card(DUEL_OVER.model_copy(update={"winner": "draw"})),
     "duel declined": duels.duel_card(DUEL.model_copy(update={"state": "declined", "you": "challenger"})),

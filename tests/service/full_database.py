@@ -12,7 +12,6 @@ from service.store.competition_tables import SprintAnswer
 from service.wire import (
     AnswerInput,
     Installation,
-    QuestionPost,
     ScheduleSpec,
     SprintQuestionPost,
     TournamentPlan,
@@ -204,9 +203,3 @@ async def _install(chats: TwoChats) -> None:
         Installation(platform="slack", team="T1", token=SecretStr(SECRET), bot_user="U1", name="A team")
     )
     await client.oauth_issue("slack")
-
-
-async def posts_of(chats: TwoChats) -> list[str]:
-    """Ticks and delivers; returns the refs of the posted questions, one per channel."""
-    await chats.daily.service.tick()
-    return [each.body.ref for each in await chats.deliver() if isinstance(each.body, QuestionPost)]

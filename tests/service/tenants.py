@@ -65,9 +65,9 @@ class Team:
     duel: int = 0
     """A duel of its admin and member that goes on."""
     duel_question: int = 0
+    """Its first question."""
     tournament: int = 0
     """A tournament that its admin and member have joined."""
-    """Its first question."""
 
     @property
     def boss(self) -> Who:

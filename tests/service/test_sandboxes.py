@@ -281,7 +281,7 @@ async def test_a_value_beyond_its_limit_is_rejected_at_once(limits: dict[str, in
         await seen.until(runs=1)
         second = await workers.run(replace(LONG, id="next"))
         assert (second.id, second.status, second.refused) == ("next", "internal", "full")
-        assert second.detail == "1 runs are in hand already"
+        assert second.detail == "the worker already has 1 runs"
         first.cancel()
         await seen.until(left=1)
         third = asyncio.create_task(workers.run(LONG))

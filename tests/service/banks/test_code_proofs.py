@@ -75,7 +75,7 @@ async def proved(sandbox: Runs, **parts: str) -> dict[str, ProofCheck]:
 
 
 def said(checks: dict[str, ProofCheck]) -> dict[str, str]:
-    return {part: check.said for part, check in checks.items() if not check.holds}
+    return {part: check.reason for part, check in checks.items() if not check.holds}
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -372,8 +372,8 @@ async def judge_wrong(sandbox: SandboxClient, settings: ProofSettings) -> ProofC
 async def test_a_wrong_solution_that_one_drawing_accepts_is_not_rejected(sandbox: SandboxClient) -> None:
     check = await judge_wrong(sandbox, ProofSettings(mutation=False, draws=40))
     assert not check.holds
-    named = re.match(r"no case rejects it in draw \d+ of 40, seed (\d+): accepted", check.said)
-    assert named, check.said
+    named = re.match(r"no case rejects it in draw \d+ of 40, seed (\d+): accepted", check.reason)
+    assert named, check.reason
     assert random.Random(int(named[1])).random() >= 0.5
 
 
@@ -381,7 +381,7 @@ async def test_a_wrong_solution_that_one_drawing_accepts_is_not_rejected(sandbox
 async def test_a_named_seed_repeats_its_drawing(sandbox: SandboxClient, seed: int) -> None:
     check = await judge_wrong(sandbox, ProofSettings(mutation=False, draws=1, seed=seed))
     assert check.holds is (seed not in BY_CHANCE)
-    assert ("draw 1 of 1" in check.said) is (seed in BY_CHANCE)
+    assert ("draw 1 of 1" in check.reason) is (seed in BY_CHANCE)
 
 
 def test_wrong_solutions_are_judged_by_three_new_drawings() -> None:
@@ -537,7 +537,7 @@ async def test_the_run_in_which_a_wrong_solution_is_too_slow_counts_for_the_firs
         counting = kind(sandbox, task.wrong[0].code)
         checks = await prove_task(question, task, counting, ProofSettings(mutation=False))
         (check,) = [one for one in checks if one.part == "wrong"]
-        found.append((check.holds, check.said.partition(", seed")[0], counting.roles.count("answer")))
+        found.append((check.holds, check.reason.partition(", seed")[0], counting.roles.count("answer")))
     # One answer is the reference. Where a draw accepts the solution, each draw is judged again, to say which it was.
     assert found == [
         (True, "rejected: time limit; case 1", 4),

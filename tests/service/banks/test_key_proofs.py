@@ -23,7 +23,7 @@ def asked(kind: str, key: str, proof: str) -> Question:
 
 
 def failed(checks: list[ProofCheck]) -> Told:
-    return [(check.part, check.said) for check in checks if not check.holds]
+    return [(check.part, check.reason) for check in checks if not check.holds]
 
 
 STRIDES = "- [ ] `(4, 1)` — no\n- [x] `(1, 4)`\n- [ ] It raises an error — no"
@@ -208,4 +208,4 @@ async def test_what_cannot_be_proved_says_why(sandbox: SandboxClient) -> None:
     text = f"## a · open · mid\n\nWhat?\n\n{POINTS}\n\n### Unproved\n\nIt is about people.\n"
     (question,) = read_bank(text, name="d.md").bank.questions
     (check,) = await prove_key(question, sandbox)
-    assert (check.name, check.holds, check.said) == ("a: unproved", True, "It is about people.")
+    assert (check.name, check.holds, check.reason) == ("a: unproved", True, "It is about people.")

@@ -204,7 +204,7 @@ async def test_a_mutant_fails_too_when_its_proof_runs_again(sandbox: SandboxClie
 async def test_false_keys_and_a_wrong_solution_no_case_rejects_are_named(sandbox: SandboxClient) -> None:
     reading = read_bank(FALSE_KEYS, name="wrong.md")
     failed = {
-        one.name: one.said
+        one.name: one.reason
         for question in reading.bank.questions
         for one in await prove_question(question, sandbox)
         if not one.holds

@@ -11,13 +11,13 @@ from service.domain.duels import (
     QUESTIONS,
     Score,
     Turn,
-    Winner,
     closes_at,
     decide_winner,
     draw_by_seed,
     next_number,
     score_turns,
 )
+from service.wire import DuelWinner
 from tests.conftest import MONDAY
 
 ENDS = MONDAY + timedelta(hours=24)
@@ -76,7 +76,7 @@ def test_a_score_counts_the_whole_time_for_what_was_not_answered() -> None:
         (Score(0, 9000, 0), Score(0, 9000, 0), None),
     ],
 )
-def test_who_won(challenger: Score, opponent: Score, winner: Winner | None) -> None:
+def test_who_won(challenger: Score, opponent: Score, winner: DuelWinner | None) -> None:
     assert decide_winner(challenger, opponent) == winner
 
 
