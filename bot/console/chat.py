@@ -9,10 +9,9 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Literal
 
-from bot.console.render import LETTERS, button_keys, card_text, field_text, form_text
+from bot.console.render import button_keys, card_text, field_text, form_text
 from bot.console.store import ConsoleStore
 from bot.core.cards import Card, Field, Form, PickField, TextField
 from bot.core.command_parser import complete
@@ -21,13 +20,15 @@ from bot.core.events import Command, Event, Press, Submit
 from bot.core.quiz import Quiz
 from bot.core.rendering import as_typed
 from bot.core.text import console as words
+from bot.core.text.words import LETTERS
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import Where, Who
 
 # The console as a platform
 
-# Number of recent cards whose buttons can be chosen by a typed letter or number.
 _CARDS_KEPT = 8
+"""Number of recent cards whose buttons can be chosen by a typed letter or number."""
 
 
 class ConsolePlatform:
@@ -204,7 +205,7 @@ CHANNEL = Where(channel="daily", name="daily")
 async def run_console(
     client: ServiceClient,
     *,
-    clock: Callable[[], datetime],
+    clock: Clock,
     lines: AsyncIterator[str],
     write: Callable[[str], None],
     store: ConsoleStore,
@@ -277,7 +278,7 @@ class _ConsoleSession:
     quiz: Quiz
     client: ServiceClient
     platform: ConsolePlatform
-    clock: Callable[[], datetime]
+    clock: Clock
     store: ConsoleStore
     width: int
     who: Who | None = None

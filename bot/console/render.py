@@ -27,8 +27,7 @@ from bot.core.markup.plain import StyledText, as_text, cells, table_lines, wrap
 from bot.core.markup.tree import Align
 from bot.core.rendering import reachable
 from bot.core.text import console as words
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from bot.core.text.words import LETTERS
 
 _BAR_CELLS = 20
 """Width of a full bar, columns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -11,7 +11,7 @@ from bot.core import actions
 from bot.core.answers import text_in, word_in
 from bot.core.argument_kinds import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
 from bot.core.cards import Content
-from bot.core.command_parser import CommandError, Typed
+from bot.core.command_parser import CommandError, Handler, Typed
 from bot.core.competition_commands import SprintCommands, TournamentCommands
 from bot.core.duel_commands import named_member
 from bot.core.events import Command, Event, Press, Submit
@@ -43,9 +43,6 @@ from service.wire import (
     WinnerRoleView,
 )
 
-Handler = Callable[[Command, Typed], Awaitable[Content]]
-
-# Wire names of the arguments as typed.
 _PLAN = {
     "at": "at",
     "days": "weekdays",
@@ -67,6 +64,7 @@ _PLAN = {
     "memory": "memory_days",
     "catch-up": "catch_up_minutes",
 }
+"""Wire names of the arguments as typed."""
 
 _EXTRA = {
     "topic": "topics",

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from difflib import get_close_matches
 from functools import cache
-from typing import Final
+from typing import Final, get_args
 from zoneinfo import available_timezones
+
+from service import wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +262,10 @@ CODE: Final = Kind("code", _read_code, "K7QM2RXN", own=False)
 DATE: Final = Kind("date", _read_date, "2026-03-02")
 PAST_DAY: Final = Kind("date", _read_past_day, "2026-03-02", looks=r"\d.*|(mon|tues|wednes|thurs|fri|satur|sun)day")
 """Without weekdays, which mean coming days, and which may be the name of a member."""
-LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
-LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))
-_KINDS: Final = ("choice", "value", "output", "code", "open")
-KIND: Final = replace(one_of("kind of question", {word: word for word in _KINDS}), example="code")
-KINDS: Final = list_of("kinds", _KINDS)
+LEVEL: Final = one_of("level", {word: word for word in get_args(wire.Level)})
+LEVELS: Final = list_of("levels", get_args(wire.Level))
+KIND: Final = replace(one_of("kind of question", {word: word for word in get_args(wire.Kind)}), example="code")
+KINDS: Final = list_of("kinds", get_args(wire.Kind))
 SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": False})
 PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
 CONTEST: Final = one_of(

@@ -171,6 +171,11 @@ class Card:
         """The buttons, with those for feedback at the end."""
         return (*self.buttons, *((self.feedback.good, self.feedback.poor) if self.feedback else ()))
 
+    @property
+    def pictures(self) -> list[bytes]:
+        """The PNGs of its pictures, in order."""
+        return [block.png for block in self.blocks if isinstance(block, Picture)]
+
 
 @dataclass(frozen=True, slots=True)
 class TextField:

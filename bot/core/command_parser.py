@@ -6,26 +6,26 @@ Runs nothing. Errors say what to type instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time
 from difflib import get_close_matches
 from typing import TypeVar
 
 from bot.core.argument_kinds import BadArgument, RelativeDay, Value, closest, hint, shown
+from bot.core.cards import Content
 from bot.core.command_spec import Argument, Spec, specs_of
+from bot.core.events import Command
 
 V = TypeVar("V")
 
 _WORD = re.compile(r'(?:[A-Za-z-]+:)?["“”][^"“”]*["“”]|\S+')
 _NAMED = re.compile(r"([A-Za-z][A-Za-z-]*):(.*)", re.DOTALL)
-# The command that a group's name runs when typed alone; none of them changes anything.
 _ALONE = {("review",): "list", ("schedule",): "list", ("bank",): "list", ("season",): "list"}
+"""The command that a group's name runs when typed alone; none of them changes anything."""
 
-
-# The command that a group's name runs when arguments follow: `sprint 5 20` is `sprint start 5 20`.
 _WITH_ARGUMENTS = {"sprint": "start"}
-
+"""The command that a group's name runs when arguments follow: `sprint 5 20` is `sprint start 5 20`."""
 
 UNKNOWN = "Unknown command"
 
@@ -82,6 +82,9 @@ class Typed:
             raise CommandError(f"`{self.spec.words}` needs {name}.")
         return value
 
+
+Handler = Callable[[Command, Typed], Awaitable[Content]]
+"""Runs a parsed command and returns the reply."""
 
 _ALL_TIME = re.compile(r"\ball[ -]?time\b", re.IGNORECASE)
 

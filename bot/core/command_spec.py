@@ -337,7 +337,6 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("help", "This list, or more on one command.", Argument("command", REST, "A command.")),
 )
 
-
 _FORMS: Final = frozenset(
     {
         *(("answer",), ("practice",), ("run",), ("report",), ("suggest",), ("setup",), ("bank", "import")),

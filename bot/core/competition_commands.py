@@ -14,7 +14,6 @@ from bot.core.text import command_errors, sprints, tournaments
 from service.client import ServiceClient
 from service.wire import PlannedSprint, TournamentPlan, Where, Who
 
-# Wire names of the arguments as typed.
 _PLAN: Final = {
     "first": "first_day",
     "days": "days",
@@ -26,7 +25,7 @@ _PLAN: Final = {
     "late": "late",
     "balance": "balance",
 }
-
+"""Wire names of the arguments as typed."""
 
 SPRINT_QUESTIONS = 5
 SPRINT_SECONDS = 20

@@ -81,18 +81,26 @@ class Platform(Protocol):
         ...
 
 
+def part_keys(key: str, count: int) -> list[str]:
+    """Returns a key for each message of a card: numbered if there are several, else the card's own."""
+    return [key] if count == 1 else [f"{key}/{number}" for number in range(1, count + 1)]
+
+
 _LOG = logging.getLogger(__name__)
 
-# Limit of concurrent deliveries: enough for a chat that accepts fifty messages a second, while the next are claimed.
-#
-# Not more: the timeout of each starts when its task starts, so messages that wait for their turn would use it up.
 _AT_ONCE = 100
-# Shutdown timeouts, seconds. A waiting claim holds no messages and may be dropped; a running post must not be.
+"""Limit of concurrent deliveries: enough for a chat that accepts fifty messages a second, while the next are
+claimed.
+
+Not more: the timeout of each starts when its task starts, so messages that wait for their turn would use it up.
+"""
 _LAST_CLAIM_S = 0.5
+"""Longest wait for a claim when the bot stops, seconds. It holds no messages and may be dropped; a running post must
+not be."""
 _LAST_POSTS_S = 15.0
 """Longest wait for posts that are under way when the bot stops, seconds."""
-# Timeout of one post, seconds; after it, the message may or may not have been posted.
 _POST_S = 20.0
+"""Timeout of one post, seconds; after it, the message may or may not have been posted."""
 
 Pause = Callable[[float], Awaitable[None]]
 

@@ -135,7 +135,7 @@ class DuelCommands:
     async def ask(self, event: Event, ref: str) -> Content:
         """Opens a question of a duel."""
         turn = await self._client.duel_ask(event.who, ref)
-        return duels.turn_card(turn) if turn.ask is None else questions.ask_said(turn.ask, event.at)
+        return duels.turn_card(turn) if turn.ask is None else questions.private_question(turn.ask, event.at)
 
     async def answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Card:
         """Answers a question of a duel."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import cast
 
 from bot.core import actions
 from bot.core.actions import PracticeFilter
 from bot.core.answers import code_in, text_in, without_fence, word_in
 from bot.core.cards import Card, Content
-from bot.core.command_parser import CommandError, Typed, read_command
+from bot.core.command_parser import CommandError, Handler, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
@@ -18,8 +17,6 @@ from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import boards, command_errors, linking, members, questions, results, suggestions
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Contest, MeasuredBy, NotFound, NotificationKind, Period, PrivacyAction
-
-Handler = Callable[[Command, Typed], Awaitable[Content]]
 
 
 class MemberCommands:
@@ -110,7 +107,7 @@ class MemberCommands:
         if len(today.forms) == 1:
             # Only a question that is opened has its examples.
             ask = await self._client.ask(event.who, event.where, today.forms[0].ref)
-            return questions.ask_said(ask, event.at)
+            return questions.private_question(ask, event.at)
         return questions.today_card(today, event.at)
 
     async def _practice(self, event: Command, typed: Typed) -> Content:
@@ -123,7 +120,7 @@ class MemberCommands:
         ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
         if ask is None:
             return members.no_card_left_card(wanted)
-        return questions.ask_said(questions.carrying(ask, wanted), event.at)
+        return questions.private_question(questions.carrying(ask, wanted), event.at)
 
     async def _run(self, event: Command, typed: Typed) -> Content:
         code = without_fence(typed.text("code"))

@@ -63,7 +63,6 @@ CONNECTIONS: Final = Counter(
     registry=REGISTRY,
 )
 
-
 _REFUSALS: Final = frozenset({"CommandError", "BadAction", "ServiceRefused", "ValidationError"})
 
 

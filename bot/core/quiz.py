@@ -110,7 +110,7 @@ class ButtonHandler:
                 if question_ref(bare).kind == "duel":
                     return await self._duels.ask(event, bare)
                 ask = await self._client.ask(event.who, event.where, bare)
-                return questions.ask_said(questions.carrying(ask, wanted), event.at)
+                return questions.private_question(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, AnswerInput(options=(option,)))
             case actions.Confide(ref, sure, option):
@@ -191,7 +191,7 @@ class MessageHandler:
             return onboarding.too_many_programs_card(len(programs))
         today = await self._open_to(event)
         if programs:
-            return await self._hand_in(event, programs[0], today)
+            return await self._submit_code(event, programs[0], today)
         return questions.today_card(today, event.at) if today.forms else members.help_card(specs_of("quiz"))
 
     async def _open_to(self, event: Sent) -> TodayView:
@@ -199,14 +199,14 @@ class MessageHandler:
         here = await self._client.today(event.who, event.where)
         return here if here.forms or here.next_at else await self._client.today(event.who, WHOLE_WORKSPACE)
 
-    async def _hand_in(self, event: Sent, code: str, today: TodayView) -> Card:
+    async def _submit_code(self, event: Sent, code: str, today: TodayView) -> Card:
         ask = _asks_for_code(today)
         if ask is None:
             return onboarding.no_place_for_code_card(len(today.forms))
         receipt = await self._client.answer(event.who, event.where, event.id, ask.ref, AnswerInput(code=code), event.at)
         if receipt.status == "late":
             return results.practiced_card(receipt, event.at)
-        return onboarding.handed_in_card(questions.recorded_card(receipt, None, event.at), ask)
+        return onboarding.code_submitted_card(questions.recorded_card(receipt, None, event.at), ask)
 
 
 def _asks_for_code(today: TodayView) -> AskForm | None:
@@ -253,12 +253,12 @@ class Quiz:
         if isinstance(event, Added):
             greeting, first = await self._onboarding.added(event)
             return Reply(greeting, droppable=not first)
-        content = await self._said(event)
+        content = await self._content_for(event)
         if self._links is not None:
             content = self._links.with_editor_link(content, event)
         return Reply(content, replaces=_is_answer(event) and isinstance(content, Card))
 
-    async def _said(self, event: Command | Press | Submit | Sent | Visited) -> Card | Form:
+    async def _content_for(self, event: Command | Press | Submit | Sent | Visited) -> Card | Form:
         match event:
             case Command():
                 typed = read_command(event.name, event.text)

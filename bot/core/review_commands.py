@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import cast
 
 from bot.core import actions
 from bot.core.answers import text_in, word_in
-from bot.core.cards import Card, Content
-from bot.core.command_parser import Typed
+from bot.core.cards import Content
+from bot.core.command_parser import Handler, Typed
+from bot.core.competition_commands import Checked
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import marking, review, similarity, suggestions
 from service.client import ServiceClient
-from service.wire import Settled, Where, Who
-
-Handler = Callable[[Command, Typed], Awaitable[Content]]
+from service.wire import Settled
 
 
 class ReviewCommands:
     """Reports, suggestions and open answers, for moderators."""
 
-    def __init__(self, client: ServiceClient, checked: Callable[[Who, Where, Card], Awaitable[Card]]) -> None:
+    def __init__(self, client: ServiceClient, checked: Checked) -> None:
         self._client = client
         self._checked = checked
         self._handlers: dict[str, Handler] = {

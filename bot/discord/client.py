@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final, TypeVar
 
 import aiohttp
@@ -34,14 +34,13 @@ from bot.discord.replies import Replies
 from bot.discord.settings import API, DiscordSettings
 from bot.pictures import Pictures
 from service.client import ServiceClient
-from service.process import CommandFailed, in_background, make_folder
+from service.process import Clock, CommandFailed, in_background, make_folder
 from service.wire import Shards, Who
 
 _LOG = logging.getLogger(__name__)
 UNREACHABLE: Final = (aiohttp.ClientError, OSError, TimeoutError, discord.DiscordServerError, discord.GatewayNotFound)
 """Failures that end when the network or Discord is back."""
 T = TypeVar("T")
-Clock = Callable[[], datetime]
 InteractionCallback = Callable[[RawInteraction], Awaitable[None]]
 GuildCallback = Callable[[discord.Guild, bool], Awaitable[None]]
 """Called with a server the bot is in; the flag says whether it has just been added."""
@@ -58,7 +57,6 @@ _MAX_RECONNECT_PAUSE_S: Final = 60.0
 """Longest pause before the next attempt to connect, seconds."""
 _UNKNOWN_MEMBER: Final = frozenset({10004, 10007, 10013, 50001})
 """Error codes of Discord for a member who is not in the server."""
-# Close codes after which reconnecting cannot help. Docs: topics/opcodes-and-status-codes.
 _FATAL: Final = {
     4004: "Discord rejects the token: copy a new one from the developer portal into DISCORD_TOKEN",
     4010: "Discord rejects the shard number: if DISCORD_SHARDS is set, count from 0, in the same way in every process",
@@ -66,6 +64,7 @@ _FATAL: Final = {
     4013: "Discord rejects the intents. This is a bug: please report it",
     4014: "Discord rejects the intents, though none is privileged: check that the token is this application's",
 }
+"""Close codes after which reconnecting cannot help. Docs: topics/opcodes-and-status-codes."""
 
 
 async def serve(

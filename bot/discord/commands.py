@@ -19,6 +19,7 @@ from bot.core.text.translations import translations_of
 from bot.discord.library import HTTPClient, Route
 from bot.discord.render import POSTED_TO
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
@@ -44,7 +45,6 @@ _GROUP_HELP = {
     "review": "Reported questions.",
     "member": "A member's streak and points.",
 }
-# Arguments with a fixed list of choices. The others that have known values are autocompleted.
 _LISTED = (
     argument_kinds.LEVEL,
     argument_kinds.KIND,
@@ -52,6 +52,7 @@ _LISTED = (
     argument_kinds.PRIVACY,
     argument_kinds.GENERATED,
 )
+"""Arguments with a fixed list of choices. The others that have known values are autocompleted."""
 _YES_OR_NO = (argument_kinds.SWITCH, argument_kinds.EVERYONE, argument_kinds.MINE)
 _NUMBERS = (argument_kinds.NUMBER, argument_kinds.DAYS_BEFORE)
 _COMPLETED = ("topic", "command", "schedule")
@@ -200,7 +201,7 @@ def _comparable(command: Mapping[str, Any]) -> Body:
 class Autocompleter:
     """Suggests values for options. Caches each workspace's values for two minutes."""
 
-    def __init__(self, client: ServiceClient, clock: Callable[[], datetime]) -> None:
+    def __init__(self, client: ServiceClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
         _zones()  # load them now: they are read from many files

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import discord
@@ -16,11 +15,12 @@ from bot.core.journal import Journal
 from bot.discord.handler import as_card
 from bot.discord.library import Route
 from bot.discord.platform import DiscordPlatform, can_post
+from service.process import Clock
 from service.wire import Where, Who
 
 _LOG = logging.getLogger(__name__)
-# Longest time since a server was joined in which the bot still says hello; the journal remembers longer.
 LATEST: Final = timedelta(hours=24)
+"""Longest time since a server was joined in which the bot still says hello; the journal remembers longer."""
 _BOT_ADDED: Final = 28
 """Audit log event type. Docs: resources/audit-log."""
 
@@ -34,7 +34,7 @@ class Greeter:
         answer: Answer,
         journal: Journal,
         platform: DiscordPlatform,
-        clock: Callable[[], datetime],
+        clock: Clock,
     ) -> None:
         self._client = client
         self._answer = answer

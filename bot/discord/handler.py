@@ -73,6 +73,7 @@ from bot.discord.replies import (
     choices,
 )
 from service.client import ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.tracing import correlate
 from service.wire import Who
 
@@ -169,7 +170,7 @@ class InteractionHandler:
     fetch: Fetch
     fetch_member: FetchMember
     find_home: FindHome
-    clock: Callable[[], datetime]
+    clock: Clock
     clock_skew: ClockSkew
     modal_wait_s: float = MODAL_WAIT_S
     order: CommandOrder = field(default_factory=CommandOrder)

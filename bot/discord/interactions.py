@@ -18,7 +18,8 @@ from service.wire import Where, Who
 
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL = 2, 3, 4, 5
 """Interaction types. Docs: interactions/receiving-and-responding."""
-_TYPED, _ON_MESSAGE = 1, 3
+_TYPED = 1
+"""Type of a command that was typed; others are picked in the menu of a message."""
 _SUBCOMMAND, _GROUP, _USER, _CHANNEL, _ROLE, _ATTACHMENT = 1, 2, 6, 7, 8, 11
 LARGEST_CODE, LARGEST_DOCUMENT = 100_000, 5_000_000
 """Largest program and largest question document the service accepts, bytes."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from io import BytesIO
 from typing import Any, Final
 
 import discord
 
 from bot.core.cards import Award, Card, Link
-from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
+from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target, part_keys
 from bot.core.limits import DISCORD
 from bot.core.rendering import line_of
 from bot.discord.access import MODERATORS_RIGHTS
@@ -28,11 +28,10 @@ from bot.discord.render import (
     Body,
     KeyMatcher,
     created_ms,
-    part_keys,
     parts_of_card,
-    pictures,
     with_key,
 )
+from service.process import Clock
 from service.wire import Platform as PlatformName
 
 _LOG = logging.getLogger(__name__)
@@ -45,8 +44,8 @@ THREAD_LOCKED: Final = frozenset({50083, 160005})
 """Error codes for a thread that only moderators may write in."""
 UNKNOWN_MESSAGE: Final = 10008
 GONE: Final = frozenset({10003, UNKNOWN_MESSAGE, 10004, 50001})
-# How far back to search for a message; no delivery is retried for that long.
 LOOK_BACK: Final = timedelta(hours=26)
+"""How far back to search for a message; no delivery is retried for that long."""
 _NOT_EDITED: Final = ("nonce", "enforce_nonce")
 """Fields of a new message that an edit does not have."""
 _PAGE: Final = 100
@@ -113,9 +112,7 @@ class DiscordPlatform:
 
     name: PlatformName = "discord"
 
-    def __init__(
-        self, client: discord.Client, clock: Callable[[], datetime], mentions: CommandMentions | None = None
-    ) -> None:
+    def __init__(self, client: discord.Client, clock: Clock, mentions: CommandMentions | None = None) -> None:
         self._mentions = mentions or CommandMentions()
         self._client = client
         self._clock = clock
@@ -492,7 +489,7 @@ def retry_after(error: discord.HTTPException) -> float:
 def attached(card: Card, body: Body) -> list[discord.File]:
     """Returns the files of the pictures in a body."""
     attachments = body.get("attachments") or ()
-    shown: Sequence[bytes] = pictures(card) if attachments else ()
+    shown: Sequence[bytes] = card.pictures if attachments else ()
     return [
         discord.File(BytesIO(shown[int(one["id"])]), filename=one["filename"], description=one["description"])
         for one in attachments

@@ -78,7 +78,7 @@ def bodies(card: Card, *, private: bool = False, rewrite: Callable[[str], str] =
     `rewrite` changes rendered prose, for example to mention commands.
 
     A body with pictures has `attachments`, each `{"id": "N", "filename": "pictureN.png", "description": …}`. Its bytes
-    are `pictures(card)[N]`; send them with the body as the file `files[N]` of that name.
+    are `card.pictures[N]`; send them with the body as the file `files[N]` of that name.
     """
     asked = _feedback(card)
     packs = _packed(_card_parts(card, rewrite), _BODY_ROOM - _TITLE_ROOM - (units(asked[0]["content"]) if asked else 0))
@@ -101,11 +101,6 @@ def bodies(card: Card, *, private: bool = False, rewrite: Callable[[str], str] =
         )
         for place, (pack, under) in enumerate(zip(packs, beneath, strict=True))
     ]
-
-
-def pictures(card: Card) -> list[bytes]:
-    """Returns the PNGs of a card, in the order of the `attachments` of its bodies."""
-    return [block.png for block in card.blocks if isinstance(block, Picture)]
 
 
 class DisplayPart(NamedTuple):
@@ -439,11 +434,6 @@ def component_ids(key: str, count: int = 1) -> tuple[int, int]:
     first, second = (int.from_bytes(digest[start : start + 4]) >> 1 | 1 << 20 for start in (0, 4))
     second = second >> _COUNT_BITS << _COUNT_BITS | min(count, MAX_PARTS)
     return first, second if second != first else second ^ 1 << 21
-
-
-def part_keys(key: str, count: int) -> list[str]:
-    """Returns a key for each message of a card: numbered if there are several, else the card's own."""
-    return [key] if count == 1 else [f"{key}/{number}" for number in range(1, count + 1)]
 
 
 def parts_of_card(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -14,6 +13,7 @@ from bot.discord.commands import WITH_TRANSLATIONS, application_commands, descri
 from bot.discord.settings import DiscordSettings
 from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place_name, places_of
 from service.client import ServiceClient
+from service.process import Clock
 from service.wire import PostingChannel
 
 Body = dict[str, Any]
@@ -39,20 +39,17 @@ def install_link(application: str) -> str:
 async def examine_discord(
     settings: DiscordSettings,
     service: ServiceClient | None,
-    clock: Callable[[], datetime],
-    transport: httpx.AsyncBaseTransport | None = None,
+    clock: Clock,
 ) -> AsyncIterator[CheckResult]:
-    """Runs every check, until Discord stops answering. `transport` is for tests and custom proxies."""
+    """Runs every check, until Discord stops answering."""
     headers = {"Authorization": f"Bot {settings.bot_token}"}
-    async with httpx.AsyncClient(
-        base_url=settings.api_url, headers=headers, timeout=15, transport=transport, trust_env=True
-    ) as http:
+    async with httpx.AsyncClient(base_url=settings.api_url, headers=headers, timeout=15, trust_env=True) as http:
         discord = _Discord(http)
         try:
             async for finding in _examined(discord, settings, service, clock):
                 yield finding
-        except ChatUnreachable as untold:
-            yield untold.finding
+        except ChatUnreachable as error:
+            yield error.finding
 
 
 class _Discord:
@@ -92,7 +89,7 @@ def _seconds(answer: httpx.Response) -> str:
 
 
 async def _examined(
-    discord: _Discord, settings: DiscordSettings, service: ServiceClient | None, clock: Callable[[], datetime]
+    discord: _Discord, settings: DiscordSettings, service: ServiceClient | None, clock: Clock
 ) -> AsyncIterator[CheckResult]:
     me = await discord.get("/users/@me") or {}
     yield CheckResult(True, f"token: valid, for {me.get('username')}")

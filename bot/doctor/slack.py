@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final
 
 import httpx
@@ -12,13 +11,13 @@ from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place
 from bot.slack.manifest import BOT_EVENTS, BOT_SCOPES, WHY, app_manifest
 from bot.slack.settings import Mode, SlackSettings
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import PostingChannel
 
 Body = dict[str, Any]
 
 _PAGE: Final = "https://api.slack.com/apps"
 _REINSTALL: Final = "then Install App, Reinstall to Workspace"
-# Slack's error codes for an unusable token. Docs: methods/auth.test, Errors.
 _TOKEN_WRONG: Final[Mapping[str, str]] = {
     "invalid_auth": f"Slack does not know it: copy the Bot User OAuth Token from {_PAGE}, OAuth & Permissions",
     "not_authed": "it is empty: copy the Bot User OAuth Token",
@@ -28,12 +27,13 @@ _TOKEN_WRONG: Final[Mapping[str, str]] = {
     "not_allowed_token_type": "it is not a bot token: copy the one that begins with xoxb-",
     "team_access_not_granted": "an organization owner must grant the app access to this workspace",
 }
+"""Slack's error codes for an unusable token. Docs: methods/auth.test, Errors."""
 
 
 async def examine_slack(
     settings: SlackSettings,
     service: ServiceClient | None,
-    clock: Callable[[], datetime],
+    clock: Clock,
     *,
     config_token: str = "",
     transport: httpx.AsyncBaseTransport | None = None,
@@ -44,8 +44,8 @@ async def examine_slack(
         try:
             async for finding in _examined(slack, settings, service, clock, config_token):
                 yield finding
-        except ChatUnreachable as untold:
-            yield untold.finding
+        except ChatUnreachable as error:
+            yield error.finding
 
 
 class _Slack:
@@ -82,7 +82,7 @@ async def _examined(
     slack: _Slack,
     settings: SlackSettings,
     service: ServiceClient | None,
-    clock: Callable[[], datetime],
+    clock: Clock,
     config_token: str,
 ) -> AsyncIterator[CheckResult]:
     places, known = await places_of(service, "slack")

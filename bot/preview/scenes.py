@@ -19,8 +19,7 @@ from bot.console.render import card_text, form_text
 from bot.core.cards import Card, Form
 from bot.core.markup import highlight_css
 from bot.core.text import outbox_card
-from bot.core.text.questions import ask_said
-from bot.discord.render import pictures
+from bot.core.text.questions import private_question
 from bot.preview import html
 from bot.slack.render import fallback_text
 from bot.web.render import code_colors
@@ -49,7 +48,7 @@ def make_scenes(view: QuestionView, key: AnswerKey) -> tuple[Scene, ...]:
     ask = AskForm(ref=REF, question=view, closes_at=_CLOSES, zone="UTC")
     return (
         Scene("The post", outbox_card(post)),
-        Scene("The private answer", ask_said(ask, _OPENS), private=True),
+        Scene("The private answer", private_question(ask, _OPENS), private=True),
         Scene("The reveal, with invented answers", outbox_card(_reveal(key))),
     )
 
@@ -83,9 +82,11 @@ def _chosen(options: tuple[OptionKey, ...]) -> tuple[OptionKey, ...]:
 # Scenes as text, or as the data sent to a chat
 
 PLATFORMS = ("web", "console", "discord", "slack")
+WIDTH = 80
+"""Columns of the console's text."""
 
 
-def scene_text(scene: Scene, platform: str, width: int = 80) -> str:
+def scene_text(scene: Scene, platform: str) -> str:
     """Returns a scene as text. For the web chat, it is the console's text; the page shows how it looks."""
     if platform == "discord":
         return _discord_text(scene)
@@ -93,8 +94,8 @@ def scene_text(scene: Scene, platform: str, width: int = 80) -> str:
         return _slack_text(scene)
     content = scene.content
     if isinstance(content, Card):
-        return card_text(content, width)
-    return f"{form_text(content, width)}\n\n{FormSession(content).question(width)}"
+        return card_text(content, WIDTH)
+    return f"{form_text(content, WIDTH)}\n\n{FormSession(content).question(WIDTH)}"
 
 
 def scene_data(scene: Scene, platform: str) -> list[dict[str, Any]]:
@@ -204,7 +205,7 @@ def _columns(scene: Scene, name: str) -> list[tuple[str, str, list[Markup]]]:
         discord = [html.modal_html(body, f"{name}d") for body in found["discord"]]
         slack = [html.view_html(body, f"{name}s") for body in found["slack"]]
     else:
-        pngs = pictures(content)
+        pngs = content.pictures
         discord = [html.discord_message_html(body, pngs) for body in found["discord"]]
         slack = [html.slack_message_html(body, pngs) for body in found["slack"]]
     return [("web", "Web", [_web(content, name)]), ("discord", "Discord", discord), ("slack", "Slack", slack)]

@@ -6,21 +6,17 @@ import asyncio
 import logging
 from typing import Any
 
-from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.channel_access import ChannelProblem, RoleProblem
 from bot.slack.auth import InstallationTokens
 from bot.slack.people import MemberDirectory
-from bot.slack.web_api import NotInstalled, SlackWeb, error_code
-from service.client import ServiceRefused, ServiceUnavailable
+from bot.slack.web_api import CALL_ERRORS, SlackWeb, error_code
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
 _TIMEOUT_S = 2.0
 """Longest wait for Slack's answer, seconds."""
-_UNANSWERED = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
 _ABSENT = frozenset({"channel_not_found", "not_in_channel"})
 """What `conversations.info` says of a private channel without the bot."""
 
@@ -37,9 +33,9 @@ class SlackChannelAccess:
         """Returns whether the channel is archived or lacks the bot; None if neither, or if Slack does not say."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                client = await self._client(who)
+                client = await self._tokens.client_of(self._web, who.workspace)
                 found: dict[str, Any] = (await client.conversations_info(channel=channel))["channel"]
-        except _UNANSWERED as error:
+        except CALL_ERRORS as error:
             if isinstance(error, SlackApiError) and error_code(error) in _ABSENT:
                 return ChannelProblem("not a member")
             _LOG.warning("cannot check the channel %s: %s", channel, error)
@@ -58,8 +54,9 @@ class SlackChannelAccess:
         """Joins a public channel. Returns False if Slack refuses or does not answer."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                await (await self._client(who)).conversations_join(channel=channel)
-        except _UNANSWERED as error:
+                client = await self._tokens.client_of(self._web, who.workspace)
+                await client.conversations_join(channel=channel)
+        except CALL_ERRORS as error:
             _LOG.warning("cannot join the channel %s: %s", channel, error)
             return False
         return True
@@ -76,12 +73,9 @@ class SlackChannelAccess:
         """Returns the channel's name with its `#`; empty if Slack does not say."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                found: dict[str, Any] = (await (await self._client(who)).conversations_info(channel=channel))["channel"]
-        except _UNANSWERED as error:
+                client = await self._tokens.client_of(self._web, who.workspace)
+                found: dict[str, Any] = (await client.conversations_info(channel=channel))["channel"]
+        except CALL_ERRORS as error:
             _LOG.warning("cannot look up the name of the channel %s: %s", channel, error)
             return ""
         return f"#{found['name']}" if found.get("name") else ""
-
-    async def _client(self, who: Who) -> AsyncWebClient:
-        installation = await self._tokens.find(who.workspace)
-        return self._web.client(installation.token.get_secret_value())

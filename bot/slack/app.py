@@ -63,12 +63,11 @@ from bot.slack.socket import WatchedSocket
 from bot.slack.uploads import Uploads
 from bot.slack.web_api import DEAD_TOKEN_CODES, SlackWeb, error_code
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.process import make_folder
+from service.process import Clock, make_folder
 from service.wire import Installation, Where, Who
 
 _LOG = logging.getLogger(__name__)
 Body = dict[str, Any]
-Clock = Callable[[], datetime]
 Next = Callable[[], Awaitable[BoltResponse]]
 Ack = Callable[..., Awaitable[BoltResponse]]
 Health = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
@@ -76,8 +75,8 @@ Health = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
 JOURNAL = "slack-journal.sqlite"
 _DRAIN_S = 10.0
 """Longest wait for what is being handled when the bot stops, seconds."""
-# Time without the outbox after which the bot is unhealthy, seconds: longer than a restart of the service takes.
 _OUTBOX_PATIENCE_S = 120.0
+"""Time without the outbox after which the bot is unhealthy, seconds: longer than a restart of the service takes."""
 _RETRY_S = 2.0
 """Pause before the next attempt to reach Slack at the start, seconds."""
 _JOURNAL_RETENTION = timedelta(days=1)
@@ -89,8 +88,8 @@ _RESUME_INTERVAL_S = 15.0
 _ANYTHING = re.compile("")
 _TRIGGER_LIFETIME = timedelta(seconds=3)
 """Age at which a trigger has expired."""
-# Largest request body, bytes. A view has at most 100 fields of 3,000 characters, each up to 12 bytes when encoded.
 MAX_BODY_BYTES = 4 * 1024 * 1024
+"""Largest request body, bytes. A view has at most 100 fields of 3,000 characters, each up to 12 bytes when encoded."""
 _LAST_REQUESTS_S = 5.0
 """Longest wait for requests that are under way when the bot stops, seconds."""
 MALFORMED_BODY_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
@@ -299,7 +298,7 @@ class SlackReceiver:
         handler: SlackHandler,
         client: ServiceClient,
         people: MemberDirectory,
-        clock: Callable[[], datetime],
+        clock: Clock,
         signing_secret: str = "",
     ) -> None:
         self._client = client

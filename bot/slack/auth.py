@@ -31,20 +31,22 @@ from slack_sdk.oauth.installation_store import Bot
 from slack_sdk.oauth.installation_store import Installation as Given
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.text import slack as text
 from bot.slack.manifest import BOT_SCOPES
 from bot.slack.settings import SlackSettings
 from bot.slack.web_api import DEAD_TOKEN_CODES, NotInstalled, SlackWeb, error_code
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import Installation, InstallationKey
 
 _LOG = logging.getLogger(__name__)
 Key = tuple[str, str]
 Installed = Callable[[Installation], Awaitable[None]]
 INSTALL_PATH, REDIRECT_PATH = "/slack/install", "/slack/oauth_redirect"
-# Cache lifetime: another process may refresh a token; the old one still works a while. Docs: using token rotation.
 _MAX_AGE = timedelta(minutes=5)
+"""Cache lifetime: another process may refresh a token; the old one still works a while. Docs: using token rotation."""
 _MAX_ENTRIES = 5_000
 """Cached installations."""
 _INTERVAL_S = 60.0
@@ -60,9 +62,7 @@ class TokenRejected(Exception):
 class InstallationTokens:
     """The installation of each workspace, from the settings or from the service, cached for five minutes."""
 
-    def __init__(
-        self, client: ServiceClient, clock: Callable[[], datetime], single: Installation | None = None
-    ) -> None:
+    def __init__(self, client: ServiceClient, clock: Clock, single: Installation | None = None) -> None:
         self._client = client
         self._clock = clock
         self._single = single
@@ -77,6 +77,13 @@ class InstallationTokens:
             raise NotInstalled(team)
         self.remember(team, enterprise, found)
         return found
+
+    async def client_of(
+        self, web: SlackWeb, team: str, enterprise: str = "", *, retries: bool = False
+    ) -> AsyncWebClient:
+        """Returns a client with a workspace's token, as `SlackWeb.client`. Raises as `find`."""
+        installation = await self.find(team, enterprise)
+        return web.client(installation.token.get_secret_value(), retries=retries)
 
     def cached(self, team: str, enterprise: str = "") -> Installation | None:
         """Returns the cached installation, without a request."""
@@ -287,7 +294,7 @@ class TokenRotation:
         web: SlackWeb,
         client: ServiceClient,
         tokens: InstallationTokens,
-        clock: Callable[[], datetime],
+        clock: Clock,
     ) -> None:
         self._settings = settings
         self._web = web

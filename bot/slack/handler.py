@@ -18,7 +18,6 @@ from bot.core.text.results import reopen_card
 from bot.slack.inbox import Inbox
 from bot.slack.people import AdminUnknown, FileFetcher, MemberDirectory
 from bot.slack.replies import (
-    REPLY_ERRORS,
     Replies,
     card_view,
     field_errors,
@@ -28,6 +27,7 @@ from bot.slack.replies import (
     waiting_view,
 )
 from bot.slack.route import IncomingEvent, Route, route_from
+from bot.slack.web_api import CALL_ERRORS
 from service.tracing import correlate
 
 _LOG = logging.getLogger(__name__)
@@ -35,7 +35,6 @@ _LOG = logging.getLogger(__name__)
 _ACK_TIMEOUT_S = 2.0
 Body = dict[str, Any]
 Ack = Callable[..., Awaitable[Any]]
-# Actions that never open a form.
 _CARD_ACTIONS = (
     actions.Choose,
     actions.Confide,
@@ -53,6 +52,7 @@ _CARD_ACTIONS = (
     actions.ReviewSuggestion,
     actions.AcceptSuggestion,
 )
+"""Actions that never open a form."""
 _ADMIN_ACTIONS = actions.SetupPress | actions.SetupSubmit | actions.ReviewPress | actions.AdminPress
 
 
@@ -119,7 +119,7 @@ class SlackHandler:
         try:
             with correlate(incoming.event.id):
                 await doing
-        except REPLY_ERRORS as error:
+        except CALL_ERRORS as error:
             # The event was handled; only the reply failed, and would fail again.
             _LOG.warning("%s: the reply was not delivered: %s", incoming.event.id, error)
         except Exception:

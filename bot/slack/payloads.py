@@ -20,8 +20,8 @@ from service.wire import Where, Who
 Payload = dict[str, Any]
 _NAME_LENGTH = 80
 """Longest name of a member, characters."""
-# Largest plausible age of an event; Slack retries a delivery for some minutes.
 _MAX_EVENT_AGE = timedelta(hours=1)
+"""Largest plausible age of an event; Slack retries a delivery for some minutes."""
 _MESSAGE_SUBTYPES = (None, "file_share", "thread_broadcast")
 _CONTROL = re.compile(r"<([^<>\n]*)>")
 

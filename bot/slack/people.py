@@ -6,14 +6,13 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from aiohttp import ClientError, ClientResponseError
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.core.cards import Card
@@ -22,8 +21,9 @@ from bot.core.text import slack
 from bot.core.text.results import file_too_long_card, file_unread_card
 from bot.slack.auth import InstallationTokens
 from bot.slack.route import FileRef, Route, read_files
-from bot.slack.web_api import NotInstalled, SlackWeb, error_code
+from bot.slack.web_api import CALL_ERRORS, NotInstalled, SlackWeb, cause_of, error_code
 from service.client import ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
@@ -48,10 +48,6 @@ _ASK_S = 2.0
 """Longest wait for Slack's answer, seconds."""
 MAX_FILE_BYTES = 100_000
 """Largest program the service accepts, bytes."""
-
-
-LOOKUP_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
-"""Errors of a question to Slack about a member."""
 
 
 class AdminUnknown(Exception):
@@ -81,9 +77,7 @@ class MemberDirectory:
     hundred members in one. After that, only admins' commands ask about a single member.
     """
 
-    def __init__(
-        self, web: SlackWeb, tokens: InstallationTokens, clock: Callable[[], datetime], managers: Collection[str]
-    ) -> None:
+    def __init__(self, web: SlackWeb, tokens: InstallationTokens, clock: Clock, managers: Collection[str]) -> None:
         self._web = web
         self._tokens = tokens
         self._clock = clock
@@ -101,8 +95,8 @@ class MemberDirectory:
         known = self._cached(who)
         try:
             known = await self._look_up(who, enterprise, _ADMIN_MAX_AGE if admin_matters else _NAME_MAX_AGE)
-        except LOOKUP_ERRORS as error:
-            _LOG.warning("cannot look up %s: %s", who.member, _cause(error))
+        except CALL_ERRORS as error:
+            _LOG.warning("cannot look up %s: %s", who.member, cause_of(error))
             old = known is None or self._clock() - known.at > _ADMIN_DOWN_AGE
             if admin_matters and not manager and old:
                 raise AdminUnknown(_admin_unknown_text(error)) from error
@@ -114,8 +108,8 @@ class MemberDirectory:
         """Returns the member's time zone; empty if Slack does not say."""
         try:
             return (await self._look_up(who, "", _NAME_MAX_AGE)).zone
-        except LOOKUP_ERRORS as error:
-            _LOG.warning("cannot look up the time zone of %s: %s", who.member, _cause(error))
+        except CALL_ERRORS as error:
+            _LOG.warning("cannot look up the time zone of %s: %s", who.member, cause_of(error))
             return ""
 
     async def find_member(self, who: Who, named: str) -> tuple[str, str] | None:
@@ -130,8 +124,8 @@ class MemberDirectory:
                 return (named, known.name) if known.person else None
             async with asyncio.timeout(_ASK_S):
                 await self._list(who.workspace, "")
-        except LOOKUP_ERRORS as error:
-            _LOG.warning("cannot look up a member by name: %s", _cause(error))
+        except CALL_ERRORS as error:
+            _LOG.warning("cannot look up a member by name: %s", cause_of(error))
         name = named.removeprefix("@").casefold()
         found = [
             (member, known.name)
@@ -164,7 +158,7 @@ class MemberDirectory:
                 known = self._cached(who)
                 if known is not None:
                     return known
-            client = await self._client(who.workspace, enterprise)
+            client = await self._tokens.client_of(self._web, who.workspace, enterprise)
             user = (await client.users_info(user=who.member))["user"]
         return self._remember(who.workspace, {**user, "id": who.member}, who.name)
 
@@ -185,7 +179,7 @@ class MemberDirectory:
     async def _fetch_all(self, team: str, enterprise: str) -> None:
         cursor = ""
         try:
-            client = await self._client(team, enterprise)
+            client = await self._tokens.client_of(self._web, team, enterprise)
             for _ in range(_LIST_PAGES):
                 page = await client.users_list(limit=_LIST_PAGE, cursor=cursor or None)
                 for user in page.get("members") or ():
@@ -194,12 +188,8 @@ class MemberDirectory:
                 cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
                 if not cursor:
                     return
-        except LOOKUP_ERRORS as error:
-            _LOG.warning("cannot list the members of %s, so they are looked up one by one: %s", team, _cause(error))
-
-    async def _client(self, team: str, enterprise: str) -> AsyncWebClient:
-        installation = await self._tokens.find(team, enterprise)
-        return self._web.client(installation.token.get_secret_value())
+        except CALL_ERRORS as error:
+            _LOG.warning("cannot list the members of %s, so they are looked up one by one: %s", team, cause_of(error))
 
     def _remember(self, team: str, user: dict[str, Any], name: str = "") -> KnownMember:
         rights = user.get("is_admin") or user.get("is_owner") or user.get("is_primary_owner")
@@ -231,10 +221,6 @@ def _names_of(user: dict[str, Any]) -> list[str]:
     profile = user.get("profile") or {}
     names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
     return [str(name).strip()[:_NAME_LENGTH] for name in names if name and str(name).strip()]
-
-
-def _cause(error: Exception) -> str:
-    return error_code(error) if isinstance(error, SlackApiError) else str(error) or type(error).__name__
 
 
 def _admin_unknown_text(error: Exception) -> str:

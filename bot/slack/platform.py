@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card
-from bot.core.dispatcher import DeliveryDelayed, Target
+from bot.core.dispatcher import DeliveryDelayed, Target, part_keys
 from bot.slack.auth import InstallationTokens
 from bot.slack.rate_limit import RateLimiter
 from bot.slack.uploads import Uploads
 from bot.slack.web_api import DEAD_TOKEN_CODES, SlackWeb, classify_error, error_code, retry_after
+from service.process import Clock
 from service.wire import Platform as PlatformName
 
-Body = dict[str, Any]
 EVENT_TYPE = "dailygrad_post"
-# Longest wait for a turn, seconds; a message with a later turn returns to the outbox.
 _MAX_WAIT_S = 6.0
+"""Longest wait for a turn, seconds; a message with a later turn returns to the outbox."""
 _LOOK_BACK = timedelta(hours=48)
 """Age up to which messages are searched for one that may have been posted."""
 _PAGES, _PAGE = 10, 100
@@ -46,7 +45,7 @@ class SlackPlatform:
         self,
         web: SlackWeb,
         tokens: InstallationTokens,
-        clock: Callable[[], datetime],
+        clock: Clock,
         limiter: RateLimiter,
         uploads: Uploads,
     ) -> None:
@@ -63,7 +62,7 @@ class SlackPlatform:
         posted = self._parts.pop(key, {})
         client = None
         try:
-            client = await self._client(target)
+            client = await self._tokens.client_of(self._web, target.workspace)
             channel = await self._channel(client, target)
             made = await self._uploads.bodies(client, target.workspace, card)
             keys = part_keys(key, len(made))
@@ -87,7 +86,7 @@ class SlackPlatform:
         """
         client = None
         try:
-            client = await self._client(target)
+            client = await self._tokens.client_of(self._web, target.workspace)
             made = await self._uploads.bodies(client, target.workspace, card)
             if len(made) > 1:
                 return
@@ -103,7 +102,7 @@ class SlackPlatform:
         """Returns the first message's reference if all parts exist. Raises as `post` does."""
         client = None
         try:
-            client = await self._client(target)
+            client = await self._tokens.client_of(self._web, target.workspace)
             channel = await self._channel(client, target)
             posted: dict[str, str] = {}
             parts = 1
@@ -164,10 +163,6 @@ class SlackPlatform:
             if not cursor:
                 return
 
-    async def _client(self, target: Target) -> AsyncWebClient:
-        installation = await self._tokens.find(target.workspace)
-        return self._web.client(installation.token.get_secret_value())
-
     async def _channel(self, client: AsyncWebClient, target: Target) -> str:
         """Returns the channel, or the id of the member's direct messages with the bot."""
         if target.member is None:
@@ -204,11 +199,6 @@ class SlackPlatform:
             self._parts[key] = posted
             if len(self._parts) > _MAX_ENTRIES:
                 self._parts.popitem(last=False)
-
-
-def part_keys(key: str, parts: int) -> list[str]:
-    """Returns a key for each message of a card: numbered if there are several, else the card's own."""
-    return [key] if parts == 1 else [f"{key}/{number}" for number in range(1, parts + 1)]
 
 
 def _metadata(key: str, parts: int) -> dict[str, Any]:

@@ -30,10 +30,10 @@ TEAM_LIMIT = RateLimit(5.0, 30)
 """Limit of messages to a workspace: the least that "several hundred per minute", all Slack says, can mean."""
 _MAX_ENTRIES = 10_000
 """Methods, channels and workspaces that are remembered."""
-# Share of a burst that is not scheduled: a delayed call uses the room that Slack counts for the next one.
 _RESERVED_SHARE = 1 / 6
-# Added to a wait, seconds, so that the next check is never just too early.
+"""Share of a burst that is not scheduled: a delayed call uses the room that Slack counts for the next one."""
 _RETRY_MARGIN_S = 0.01
+"""Added to a wait, seconds, so that the next check is never just too early."""
 Seconds = Callable[[], float]
 """A monotonic clock, seconds."""
 Key = tuple[str, str]

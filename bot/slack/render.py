@@ -66,7 +66,7 @@ Part = Body | Grid | Spoken
 def bodies(card: Card) -> list[Body]:
     """Returns the messages of a card, in order; the last has the buttons.
 
-    A picture is an image block with the file `picture N`; its bytes are `pictures(card)[N]`. Upload those that
+    A picture is an image block with the file `picture N`; its bytes are `card.pictures[N]`. Upload those that
     `picture_numbers(body)` lists, then send `with_uploads(body, …)`.
     """
     packs = _packed(
@@ -111,11 +111,6 @@ def _feedback(card: Card) -> list[Body]:
 def _feedback_button(button: Button) -> Body:
     label = line_of(button.label, SLACK.button_label)
     return {"text": plain(label), "value": button.action, "accessibility_label": label}
-
-
-def pictures(card: Card) -> list[bytes]:
-    """Returns the PNGs of a card, in the order in which its bodies number them."""
-    return [block.png for block in card.blocks if isinstance(block, Picture)]
 
 
 def picture_numbers(body: Body) -> list[int]:

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -16,25 +15,22 @@ from bot.core.limits import SLACK
 from bot.core.markup import escape
 from bot.core.rendering import line_of
 from bot.slack.auth import InstallationTokens
-from bot.slack.render import bodies, context, pictures
+from bot.slack.render import bodies, context
 from bot.slack.route import Route, write_metadata
 from bot.slack.uploads import Uploads
 from bot.slack.views import message_form, view
-from bot.slack.web_api import NotInstalled, RespondFailed, SlackWeb, error_code, retry_after
-from service.client import ServiceRefused, ServiceUnavailable
+from bot.slack.web_api import CALL_ERRORS, RespondFailed, SlackWeb, cause_of, error_code, retry_after
 
 _LOG = logging.getLogger(__name__)
 Body = dict[str, Any]
-# Errors after which a direct message replaces an ephemeral one.
 _NOT_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
+"""Errors after which a direct message replaces an ephemeral one."""
 _ERROR_LENGTH = 300
 """Longest error beside a field, characters."""
-# Time in which a view may still be opened, seconds: a trigger lives three, and a part of that has gone by.
 _TRIGGER_S = 2.0
+"""Time in which a view may still be opened, seconds: a trigger lives three, and a part of that has gone by."""
 _LEAST_WAIT_S = 0.1
 """Shortest wait between two attempts, seconds."""
-REPLY_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
-"""What these calls may raise."""
 
 
 class Replies:
@@ -48,7 +44,7 @@ class Replies:
     async def send_card(self, route: Route, card: Card, *, replaces: bool = False) -> None:
         """Shows a card to the member only; with `replaces`, in place of the private card they clicked on."""
         made = bodies(card)
-        if pictures(card):
+        if card.pictures:
             made = await self._uploads.bodies(await self._client(route), route.team, card)
         replaces = replaces and bool(route.own)
         for number, body in enumerate(made):
@@ -65,9 +61,9 @@ class Replies:
             client = await self._client(route, retries=False)
             call = client.views_push if route.view and route.window != "home" else client.views_open
             response = await _within_trigger(lambda: call(trigger_id=route.trigger, view=body))
-        except REPLY_ERRORS as error:
+        except CALL_ERRORS as error:
             # Too late, used before, too many views, or Slack is down: the reply takes another way.
-            _LOG.info("cannot open a view: %s", _cause(error))
+            _LOG.info("cannot open a view: %s", cause_of(error))
             return None
         return str(response["view"]["id"])
 
@@ -86,8 +82,8 @@ class Replies:
         try:
             client = await self._client(route)
             await client.views_update(view_id=view_id, view=body)
-        except REPLY_ERRORS as error:
-            _LOG.info("cannot update a view: %s", _cause(error))
+        except CALL_ERRORS as error:
+            _LOG.info("cannot update a view: %s", cause_of(error))
             return False
         return True
 
@@ -131,8 +127,7 @@ class Replies:
         await self._uploads.send(client, route.team, lambda ready: client.chat_postMessage(**ready), call)
 
     async def _client(self, route: Route, *, retries: bool = True) -> AsyncWebClient:
-        installation = await self._tokens.find(route.team, route.enterprise)
-        return self._web.client(installation.token.get_secret_value(), retries=retries)
+        return await self._tokens.client_of(self._web, route.team, route.enterprise, retries=retries)
 
 
 async def _within_trigger(call: Callable[[], Awaitable[Any]]) -> Any:
@@ -147,10 +142,6 @@ async def _within_trigger(call: Callable[[], Awaitable[Any]]) -> Any:
             if wait is None or loop.time() + wait >= end:
                 raise
             await asyncio.sleep(max(wait, _LEAST_WAIT_S))
-
-
-def _cause(error: Exception) -> str:
-    return error_code(error) if isinstance(error, SlackApiError) else str(error) or type(error).__name__
 
 
 # Views around cards and forms. Pure

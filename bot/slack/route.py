@@ -75,7 +75,6 @@ def read_files(text: str) -> list[FileRef]:
     return [FileRef(*file) for file in json.loads(text)] if text else []
 
 
-# Route fields that a view carries in `private_metadata`, so that it still works after a restart.
 _CARRIED = {
     "c": "channel",
     "n": "channel_name",
@@ -84,6 +83,7 @@ _CARRIED = {
     "o": "own",
     "d": "direct",
 }
+"""Route fields that a view carries in `private_metadata`, so that it still works after a restart."""
 
 
 def write_metadata(action: str, route: Route) -> str:

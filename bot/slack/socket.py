@@ -18,18 +18,18 @@ from bot.slack.web_api import SlackWeb, retry_after
 _LOG = logging.getLogger(__name__)
 _CHECK_INTERVAL_S = 0.5
 """Interval at which the connection is checked, seconds."""
-# Grace period, seconds: when Slack asks for a new connection, the library makes it.
 _GRACE_S = 1.0
+"""Grace period, seconds: when Slack asks for a new connection, the library makes it."""
 _CLOSE_S = 5.0
 """Longest wait for a connection to close, seconds."""
 _CONNECT_S = 15.0
 """Longest wait for a connection, seconds."""
 _MAX_PAUSE_S = 30.0
 """Longest pause before the next attempt to connect, seconds."""
-# Failed attempts, about twenty minutes' worth, after which the process exits to be restarted.
 _MAX_FAILURES = 40
-# Largest factor by which the quiet period grows while no event arrives.
+"""Failed attempts, about twenty minutes' worth, after which the process exits to be restarted."""
 _MAX_QUIET_FACTOR = 8
+"""Largest factor by which the quiet period grows while no event arrives."""
 
 
 class SocketFailed(Exception):

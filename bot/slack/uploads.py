@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card
 from bot.slack.charts import has_charts, without_charts
-from bot.slack.render import bodies, picture_numbers, pictures, with_uploads
+from bot.slack.render import bodies, picture_numbers, with_uploads
 from bot.slack.web_api import SlackWeb, error_code, retry_after
 
 _LOG = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ Body = dict[str, Any]
 Sent = TypeVar("Sent")
 _KEPT = 300
 """Number of pictures that are kept, to upload them again if Slack has lost them."""
-# Pauses, seconds: Slack processes an upload before a message may show it (java-slack-sdk#1349, python-sdk#1658).
 _PROCESSING_PAUSES_S = (0.5, 1.0, 2.0)
+"""Pauses, seconds: Slack processes an upload before a message may show it (java-slack-sdk#1349, python-sdk#1658)."""
 _REFUSALS = ("invalid_blocks", "invalid_blocks_format", "file_not_found")
 """Errors of a message whose file is still being processed, or was deleted."""
 _UPLOAD_ERRORS = (SlackApiError, ClientError, TimeoutError)
@@ -57,7 +57,7 @@ class Uploads:
     async def bodies(self, client: AsyncWebClient, workspace: str, card: Card) -> list[Body]:
         """Returns the bodies of a card with its pictures uploaded."""
         made = bodies(card)
-        pngs = pictures(card)
+        pngs = card.pictures
         if not pngs:
             return made
         alts = _alts(made)
@@ -159,10 +159,13 @@ def has_pictures(body: Body) -> bool:
 
 def with_alt_texts(body: Body) -> Body:
     """Returns the body with alt texts in place of its pictures."""
-    return {**body, "blocks": [_said(block) if block["type"] == "image" else block for block in body["blocks"]]}
+    return {
+        **body,
+        "blocks": [_alt_text_block(block) if block["type"] == "image" else block for block in body["blocks"]],
+    }
 
 
-def _said(block: Body) -> Body:
+def _alt_text_block(block: Body) -> Body:
     text = {"type": "text", "text": block["alt_text"]}
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [text]}]}
 

@@ -24,8 +24,8 @@ from bot.slack.render import (
     text_parts,
 )
 
-# Limits of our own, well below Slack's: of an input's label and hint, and of a view as JSON.
 _MAX_LABEL, _MAX_HINT = 150, 500
+"""Limits of our own, well below Slack's: of an input's label and hint, and of a view as JSON."""
 _VIEW_BYTES = 40_000
 _MESSAGE_BYTES = 11_000
 _VIEW_BLOCKS = SLACK.view_blocks - 20

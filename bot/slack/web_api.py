@@ -31,6 +31,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
 from bot.core.metrics import count_responses
+from service.client import ServiceRefused, ServiceUnavailable
 
 _CONNECTIONS = 100
 """Connections at a time."""
@@ -44,10 +45,10 @@ _LONGEST_RETRY_AFTER_S = 30.0
 """Longest wait that Slack may ask for before a retry, seconds."""
 _LATER_S = 5.0
 """Wait before the next delivery if Slack names no time, seconds."""
-# Error codes of a dead token: the app must be installed again.
 DEAD_TOKEN_CODES = frozenset(
     {"account_inactive", "invalid_auth", "not_authed", "token_revoked", "token_expired", "org_login_required"}
 )
+"""Error codes of a dead token: the app must be installed again."""
 _FIXES = {
     "not_in_channel": "the bot is not in the channel; type /invite @Dailygrad there",
     "channel_not_found": "the channel does not exist, or is private and the bot is not in it; type "
@@ -73,7 +74,6 @@ _FIXES = {
     "ekm_access_denied": "the organization's key management denies the bot access",
     "two_factor_setup_required": "the workspace requires two-factor authentication; the app's owner must set it up",
 }
-# Refusals that an admin can end while the message still waits.
 _WAITS = frozenset(
     {
         "not_in_channel",
@@ -86,6 +86,7 @@ _WAITS = frozenset(
         "two_factor_setup_required",
     }
 )
+"""Refusals that an admin can end while the message still waits."""
 
 
 class RespondFailed(Exception):
@@ -214,6 +215,15 @@ class NotInstalled(Exception):
         super().__init__(
             f"the app is not installed in the workspace {team}, or its token was revoked; install it again"
         )
+
+
+CALL_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
+"""What a call with a workspace's token may raise, whose installation the service may have to look up."""
+
+
+def cause_of(error: Exception) -> str:
+    """Returns why a call failed, for the log: Slack's error code, or else the message."""
+    return error_code(error) if isinstance(error, SlackApiError) else str(error) or type(error).__name__
 
 
 def error_code(error: SlackApiError) -> str:

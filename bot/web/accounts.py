@@ -6,9 +6,8 @@ An attempt is kept in a signed cookie of the browser until the provider sends it
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -31,6 +30,7 @@ from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, text_of
 from bot.web.store import ChatStore
 from service.client import ServiceRefused
+from service.process import Clock
 from service.wire import NameRefused, WebPerson
 
 LIFETIME: Final = timedelta(minutes=10)
@@ -49,7 +49,7 @@ class AccountPages:
         provider: Provider,
         cookies: MemberCookies,
         store: ChatStore,
-        clock: Callable[[], datetime],
+        clock: Clock,
         first_page: str,
     ) -> None:
         self._provider = provider

@@ -169,7 +169,7 @@ class WebApp:
                 AdminPages(AdminFrame(self.cookies, client, self._navigation, chat.clock, chat.store)),
             )
             self.pages = [route for page in pages for route in page.routes]
-        # Whoever must not sign in with the provider any more must not stay by a link of their own making.
+        # Somebody whom the provider no longer lets in must not stay signed in by a link that they made before.
         own = provider is None
         signed_out = "/" if own else SIGNED_OUT
         self.sessions = SessionPages(self.cookies, chat.store, self._navigation, signed_out)

@@ -15,6 +15,7 @@ from bot.core.rendering import as_typed
 from bot.web.feed import RETRY_S, Feed
 from bot.web.store import LAST_ID, ChatStore, Message
 from service.client import ServiceUnavailable
+from service.process import Clock
 from service.wire import WEB_WORKSPACE, WebPerson, Where, Who
 from service.wire import Platform as PlatformName
 
@@ -23,7 +24,6 @@ WHERE = Where(channel=CHANNEL, name=CHANNEL)
 PING_S = 15
 """Interval of the pings that keep an open event stream from being closed by proxies, seconds."""
 
-Clock = Callable[[], datetime]
 Values = Mapping[str, tuple[str, ...]]
 
 

@@ -20,11 +20,12 @@ from bot.core.markup.html import highlighted
 from bot.core.text import questions
 from bot.core.text import web_problems as problems
 from bot.core.text.refusals import plain_refusal
-from bot.web.chat import Clock, Values, is_editor, with_values
+from bot.web.chat import Values, is_editor, with_values
 from bot.web.render import message_html, page
 from bot.web.security import RequestProblem, event_id, posted, text_of, values_of
 from bot.web.store import Message
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import Clock
 
 FORM, RESULT = 1, 2
 """Numbers of the page's two messages. Each new result replaces the previous one."""
@@ -91,7 +92,7 @@ class LinkedEditor:
         now = self._clock()
         if ask.closes_at is not None and now >= ask.closes_at:
             raise RequestProblem(410, *problems.ROUND_CLOSED)
-        form = questions.ask_said(ask, now)
+        form = questions.private_question(ask, now)
         if not isinstance(form, Form) or not is_editor(form):
             raise RequestProblem(404, *problems.NO_EDITOR)
         return form

@@ -8,10 +8,11 @@ from typing import Any, Literal
 from starlette.responses import HTMLResponse
 
 from bot.core.dispatcher import Answer
-from bot.web.chat import CHANNEL, Clock
+from bot.web.chat import CHANNEL
 from bot.web.render import page
 from bot.web.security import MemberCookies, Pause
 from service.client import ServiceClient
+from service.process import Clock
 from service.wire import WebPerson
 
 PageName = Literal["today", "practice", "channel", "board", "archive", "me", "admin"]

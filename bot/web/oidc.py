@@ -10,7 +10,7 @@ import importlib
 import secrets
 import ssl
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -21,6 +21,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from bot.settings import OidcSettings
+from service.process import Clock
 from service.wire import secret_digest
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
@@ -92,7 +93,7 @@ class Account:
 class Provider:
     """One provider, whose description and keys are kept for a while. `clock` tells when tokens expire."""
 
-    def __init__(self, settings: OidcSettings, clock: Callable[[], datetime]) -> None:
+    def __init__(self, settings: OidcSettings, clock: Clock) -> None:
         importlib.import_module("joserfc")
         self._settings = settings
         self._clock = clock

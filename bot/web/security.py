@@ -27,6 +27,7 @@ from bot.core.text import web_problems as problems
 from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.store import ChatStore
 from service.client import ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import PACKED, WebPerson, WebSession, invalid_input
 
 # Middleware: security headers, body limit, allowed host names
@@ -177,9 +178,7 @@ class MemberCookies:
     session counts only that long after its sign-in.
     """
 
-    def __init__(
-        self, store: ChatStore, clock: Callable[[], datetime] | None = None, oldest: timedelta | None = None
-    ) -> None:
+    def __init__(self, store: ChatStore, clock: Clock | None = None, oldest: timedelta | None = None) -> None:
         self._store = store
         self._signing: _Signing | None = None
         self._clock = clock

@@ -58,7 +58,7 @@ _NAMES = ("Ada", "Grace", "Alan", "Katherine", "Zoë", "יעל", "Nia")
 QUESTION: Card = outbox_card(
     QuestionPost(ref="r1", question=_QUESTION, day=date(2026, 3, 5), closes_at=_CLOSES, zone=_ZONE)
 )
-_ASKED = questions.ask_said(
+_ASKED = questions.private_question(
     AskForm(ref="r1", question=_QUESTION, closes_at=_CLOSES, zone=_ZONE, given=AnswerInput(options=("raises",))), _OPENS
 )
 assert isinstance(_ASKED, Card)

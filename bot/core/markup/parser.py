@@ -25,8 +25,8 @@ _LOG = logging.getLogger(__name__)
 # `__init__` is a Python name, while `__two words__` is strong.
 
 
-# Deepest nesting of blocks, as the parser counts: a list and its item are two levels.
 MAX_NESTING = 40
+"""Deepest nesting of blocks, as the parser counts: a list and its item are two levels."""
 # Limit against a denial of service: each search for an environment's end scans the rest of the text.
 _MAX_ENVIRONMENTS = 50
 
@@ -107,10 +107,10 @@ def link_allowed(url: str) -> bool:
     return len(url) <= _MAX_URL and _LINKS.match(url) is not None
 
 
-# Longest text that is parsed, characters: as long as the longest message of a platform (Slack: 40,000).
 MAX_SOURCE = 40_000
-# Deepest nesting of emphasis; deeper marks are dropped and their text kept.
+"""Longest text that is parsed, characters: as long as the longest message of a platform (Slack: 40,000)."""
 _MAX_SPANS = 12
+"""Deepest nesting of emphasis; deeper marks are dropped and their text kept."""
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 
 

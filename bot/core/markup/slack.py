@@ -45,9 +45,9 @@ class Grid:
     aligns: tuple[tree.Align, ...]
 
 
-def to_slack(document: tree.MarkdownDocument, room: int = ROOM) -> list[Element | Grid]:
+def to_slack(document: tree.MarkdownDocument) -> list[Element | Grid]:
     """Returns the elements of rich text blocks and the tables between them, in order."""
-    return _blocks(document.blocks, room)
+    return [part for block in document.blocks for part in _block(block)]
 
 
 def escaped(plain: str) -> str:
@@ -60,13 +60,13 @@ def section(runs: Sequence[StyledRun]) -> Element:
     return {"type": "rich_text_section", "elements": _elements(runs)}
 
 
-def preformatted(source: str, language: str = "", room: int = ROOM) -> list[Element]:
+def preformatted(source: str, language: str = "") -> list[Element]:
     """Returns code, split between lines if it is long."""
     text = clean(source).rstrip("\n").expandtabs(4)
     named = {"language": _LANGUAGES[language]} if language in _LANGUAGES else {}
     return [
         {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": part or " "}], **named}
-        for part in code_parts(text, _bytes, room)
+        for part in code_parts(text, _bytes, ROOM)
     ]
 
 
@@ -80,10 +80,10 @@ def table_block(grid: Grid) -> Element | None:
     return {"type": "table", "column_settings": settings, "rows": rows}
 
 
-def table_lines(grid: Grid, room: int = ROOM) -> list[Element]:
+def table_lines(grid: Grid) -> list[Element]:
     """Renders a table as monospaced lines."""
     rows = [[_cell(cell) for cell in row] for row in grid.rows]
-    return [part for text in table_parts(rows, grid.aligns, _bytes, room) for part in preformatted(text, "", room)]
+    return [part for text in table_parts(rows, grid.aligns, _bytes, ROOM) for part in preformatted(text)]
 
 
 def _cell(text: str) -> str:
@@ -91,23 +91,19 @@ def _cell(text: str) -> str:
     return line if visible(line) else _EMPTY_CELL
 
 
-def _blocks(blocks: tree.Blocks, room: int) -> list[Element | Grid]:
-    return [part for block in blocks for part in _block(block, room)]
-
-
-def _block(block: tree.Block, room: int) -> list[Element | Grid]:
+def _block(block: tree.Block) -> list[Element | Grid]:
     match block:
         case tree.Paragraph(children):
-            return [section(part) for part in _paragraph(children, room)]
+            return [section(part) for part in _paragraph(children)]
         case tree.Heading(_, children):
             bold = [run._replace(style=run.style | Style.BOLD) for run in runs_of(children)]
-            return [section(part) for part in split_runs(bold, cost, room)]
+            return [section(part) for part in split_runs(bold, cost, ROOM)]
         case tree.List():
-            return list(_list(block, 0, room))
+            return list(_list(block, 0))
         case tree.Quote(blocks):
-            return list(_quote(blocks, room))
+            return list(_quote(blocks))
         case tree.CodeBlockNode(source, language):
-            return [*preformatted(source, language, room)]
+            return [*preformatted(source, language)]
         case tree.TableNode(header, rows, aligns):
             texts = tuple(tuple(words(runs_of(cell)) for cell in row) for row in (header, *rows))
             return [Grid(texts, aligns)]
@@ -115,19 +111,19 @@ def _block(block: tree.Block, room: int) -> list[Element | Grid]:
             return [section([StyledRun(RULE)])]
 
 
-def _paragraph(children: tree.Inlines, room: int) -> list[list[StyledRun]]:
+def _paragraph(children: tree.Inlines, room: int = ROOM) -> list[list[StyledRun]]:
     return split_runs(runs_of(children), cost, room)
 
 
-def _quote(blocks: tree.Blocks, room: int) -> Iterator[Element | Grid]:
+def _quote(blocks: tree.Blocks) -> Iterator[Element | Grid]:
     for block in blocks:
-        for part in _block(block, room):
+        for part in _block(block):
             if isinstance(part, dict) and part["type"] == "rich_text_section":
                 part = {**part, "type": "rich_text_quote"}
             yield part
 
 
-def _list(block: tree.List, depth: int, room: int) -> Iterator[Element | Grid]:
+def _list(block: tree.List, depth: int) -> Iterator[Element | Grid]:
     """Renders a list. Slack numbers from one, so lists with other numbers get them as text."""
     plain = all(len(item) == 1 and isinstance(item[0], tree.Paragraph) for item in block.items)
     style = "bullet" if block.start is None else "ordered" if block.start == 1 and plain else ""
@@ -135,10 +131,10 @@ def _list(block: tree.List, depth: int, room: int) -> Iterator[Element | Grid]:
     used = 0
     for place, item in enumerate(block.items):
         mark = "" if style else f"{(block.start or 0) + place}. "
-        for part in _item(item, mark, depth, room):
+        for part in _item(item, mark, depth):
             size = 0 if isinstance(part, Grid) else _size(part)
             whole = isinstance(part, Grid) or part["type"] != "rich_text_section"
-            if held and (whole or (used + size > room and style != "ordered")):
+            if held and (whole or (used + size > ROOM and style != "ordered")):
                 yield _items(held, style, depth)
                 held, used = [], 0
             if whole:
@@ -162,18 +158,18 @@ def _items(sections: list[Element], style: str, depth: int) -> Element:
     return {"type": "rich_text_section", "elements": elements}
 
 
-def _item(blocks: tree.Blocks, mark: str, depth: int, room: int) -> Iterator[Element | Grid]:
+def _item(blocks: tree.Blocks, mark: str, depth: int) -> Iterator[Element | Grid]:
     first = [StyledRun(mark)] if mark else []
     for block in blocks:
         if isinstance(block, tree.Paragraph | tree.Heading):
-            for part in _paragraph(block.children, room - 40):
+            for part in _paragraph(block.children, ROOM - 40):
                 yield section([*first, *part])
                 first = []
         else:
             if first:
                 yield section(first)
                 first = []
-            yield from _list(block, depth + 1, room) if isinstance(block, tree.List) else _block(block, room)
+            yield from _list(block, depth + 1) if isinstance(block, tree.List) else _block(block)
 
 
 def _elements(runs: Iterable[StyledRun]) -> list[Element]:

@@ -10,17 +10,17 @@ _ELLIPSIS = "…"
 
 def to_summary(document: tree.MarkdownDocument, limit: int) -> str:
     """Returns one line of at most `limit` code points, truncated after a word with an ellipsis."""
-    return _cut(" ".join(" ".join(_said(block) for block in document.blocks).split()), limit)
+    return _cut(" ".join(" ".join(_block_words(block) for block in document.blocks).split()), limit)
 
 
-def _said(block: tree.Block) -> str:
+def _block_words(block: tree.Block) -> str:
     match block:
         case tree.Paragraph(children) | tree.Heading(_, children):
             return _words(children)
         case tree.Quote(blocks):
-            return " ".join(_said(inner) for inner in blocks)
+            return " ".join(_block_words(inner) for inner in blocks)
         case tree.List(items):
-            return "; ".join(" ".join(_said(inner) for inner in item) for item in items)
+            return "; ".join(" ".join(_block_words(inner) for inner in item) for item in items)
         case tree.CodeBlockNode():
             return "[code]"
         case tree.TableNode():

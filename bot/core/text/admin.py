@@ -123,7 +123,7 @@ def _day_words(weekdays: tuple[int, ...]) -> str:
 
 
 def schedule_card(view: ScheduleView, head: str, sentence: str = "") -> Card:
-    """Shows a schedule after a change, which `said` describes in Markdown."""
+    """Shows a schedule after a change, which `sentence` describes in Markdown."""
     blocks = (
         *((Text(sentence),) if sentence else ()),
         Text(f"Schedule {view.id} in {_where(view)}: {plan_words(view.spec)}."),

@@ -24,6 +24,8 @@ from service.wire import (
     ImportView,
     ItemStatistics,
     Kind,
+    Level,
+    MemberPage,
     QuestionDetails,
     QuestionState,
     Twin,
@@ -120,7 +122,7 @@ UNKNOWN_ACTION: Final = ("Unknown action", "Reload the page and use its buttons.
 NO_QUESTION: Final = ("No such question", "Look for it in the bank.")
 NOTHING_GIVEN: Final = "Give the document a name, and paste its text or choose a file."
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-LEVELS: Final = ("mid", "senior", "principal")
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 STATES: Final[dict[QuestionState, str]] = {
     "asked": "Can be asked",
     "waiting": "Waits for approval",
@@ -146,7 +148,7 @@ def found_words(found: BankPage) -> str:
     return f"{first:,} to {first + len(found.questions) - 1:,} of {plural(found.total, 'question')}."
 
 
-def pages(found: BankPage) -> tuple[int | None, int | None]:
+def pages(found: BankPage | MemberPage) -> tuple[int | None, int | None]:
     """Returns the page before and the page after."""
     last = max(1, -(-found.total // found.size))
     return (found.page - 1 if found.page > 1 else None), (found.page + 1 if found.page < last else None)

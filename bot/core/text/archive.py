@@ -9,6 +9,7 @@ from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title
 from bot.core.text.reveals import points_line, rank_line, streak_line
 from bot.core.text.suggestions import SUGGEST as SUGGEST
+from bot.core.text.words import KIND_NAMES as KIND_NAMES
 from bot.core.text.words import brief_markdown, code_words, joined, percent, plural, sentence
 from service.wire import (
     Archive,
@@ -22,7 +23,6 @@ from service.wire import (
     RoundResult,
 )
 
-KINDS = {"choice": "Choice", "value": "Value", "output": "Output", "code": "Code", "open": "Open"}
 OWN: dict[OwnResult, str] = {"right": "I was right", "wrong": "I was wrong", "missed": "I did not answer"}
 MISSING = "Do you know a question your team should try?"
 

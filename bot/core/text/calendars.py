@@ -15,7 +15,6 @@ from service.wire import DayState, ScheduleDay, ScheduleMonth, ScheduleView, Ski
 
 NO_SCHEDULE: Final = ("No such schedule", "It may have been removed. The list shows the current ones.")
 NO_DATE: Final = ("No date", "Choose the day in the calendar, and skip it there.")
-OUT_OF_DATE: Final = ("This page is out of date", "Reload it and repeat what you did. Nothing was changed.")
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 STATES: Final[dict[DayState, str]] = {
     "none": "",

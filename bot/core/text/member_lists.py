@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
+from bot.core.text.admin_pages import pages as pages
 from bot.core.text.words import chat_words, day_words, plural
 from service.wire import MemberPage, MemberRow
 
@@ -15,12 +16,6 @@ CHANGES: Final = ("hide", "show", "promote", "demote")
 def found_words(found: MemberPage) -> str:
     """Says how many members there are."""
     return f"{plural(found.total, 'member')}." if found.total else "No matching members."
-
-
-def pages(found: MemberPage) -> tuple[int | None, int | None]:
-    """Returns the page before and the page after."""
-    last = max(1, -(-found.total // found.size))
-    return (found.page - 1 if found.page > 1 else None), (found.page + 1 if found.page < last else None)
 
 
 def taken_part(row: MemberRow, now: datetime) -> str:

@@ -301,9 +301,9 @@ def spec_card(spec: Spec) -> Card:
     return Card(spec.words, spec.help, tuple(blocks))
 
 
-def snippet_form(code: str = "") -> Form:
+def snippet_form() -> Form:
     """Returns the code form of a free run."""
-    field = TextField("code", "Your program", code, "Python with torch. Nothing is saved.", 12, True, CODE_LENGTH)
+    field = TextField("code", "Your program", "", "Python with torch. Nothing is saved.", 12, True, CODE_LENGTH)
     return Form("Run a snippet", encode(Snippet()), (field,), submit="Run")
 
 

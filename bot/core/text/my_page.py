@@ -217,7 +217,7 @@ def data_buttons(me: Me) -> tuple[Button, ...]:
 # Rounds
 
 
-def said(one: PastRound) -> str:
+def answer_words(one: PastRound) -> str:
     """Returns what the reader answered, as Markdown."""
     if one.given.options is not None:
         chosen = [

@@ -64,7 +64,6 @@ _WIDEN = (
 NEEDS_GPU = "Every question that fits needs a GPU, and no sandbox has one."
 NOTHING_FITS = "No question fits this schedule."
 
-
 _PlainFact = (
     QuestionLate
     | QuestionArrived

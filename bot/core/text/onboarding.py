@@ -241,7 +241,7 @@ def _ways() -> tuple[Button, ...]:
     )
 
 
-def handed_in_card(card: Card, ask: AskForm) -> Card:
+def code_submitted_card(card: Card, ask: AskForm) -> Card:
     """Confirms a program sent as a message. Names the question, because the member pressed no button."""
     named = Text(f"Submitted as your answer to: {in_brief_markdown(ask.question.prompt)}")
     return dataclasses.replace(card, blocks=(named, *card.blocks, Small(about(ask.question))))

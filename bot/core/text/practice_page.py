@@ -9,6 +9,7 @@ from bot.core.cards import Block
 from bot.core.markup import escape
 from bot.core.text.questions import lettered, more_cards
 from bot.core.text.results import answer_blocks, verdict_blocks
+from bot.core.text.words import KIND_NAMES as KIND_NAMES
 from bot.core.text.words import and_list, percent, plural, wait_words
 from service.wire import (
     AnswerKey,
@@ -25,7 +26,6 @@ SESSION = 10
 """Questions of a session."""
 RATINGS: dict[Rating, str] = {"again": "Again", "hard": "Hard", "good": "Good", "easy": "Easy"}
 NOT_JUDGED = "Judging your code…"
-KIND_WORDS = {"choice": "Choice", "value": "Value", "output": "Output", "code": "Code", "open": "Open"}
 
 
 def due_words(due: int) -> str:

@@ -200,7 +200,7 @@ def _options(ask: AskForm) -> tuple[Block, ...]:
     return (Options(rows),) if rows else ()
 
 
-def ask_said(ask: AskForm, now: datetime) -> Content:
+def private_question(ask: AskForm, now: datetime) -> Content:
     """Returns the question for one member, as a card or a form."""
     return _choice_card(ask, now) if by_button(ask.ref, ask.question) else answer_form(ask, now)
 

@@ -54,10 +54,9 @@ from service.wire import (
     VerdictView,
 )
 
-# If all passed, a few are enough.
 _CASES_SHOWN = 30
 _PASSED_SHOWN = 10
-"""Cases that are shown if all passed."""
+"""Cases of a verdict that are shown, and those that are if all passed."""
 
 
 def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool = False) -> tuple[Block, ...]:
@@ -355,9 +354,8 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
         elif receipt.verdict is None:
             blocks.append(Text("Whether it is right stays secret until the answer is revealed."))
     if receipt.verdict and (late or receipt.verdict.message):
-        blocks.append(
-            Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))
-        )
+        result = f"**{practiced_title(receipt)}.**" if late else ""
+        blocks.append(Text(" ".join(part for part in (result, escape(receipt.verdict.message)) if part)))
     if receipt.key:
         # This card replaces the question, so show it again.
         blocks += question_blocks(receipt.key.question)
@@ -402,10 +400,6 @@ def practiced_title(receipt: AnswerResult) -> str:
     if receipt.verdict.credit >= 1:
         return "Right"
     return f"Partly right: {percent(receipt.verdict.credit)}" if receipt.verdict.credit > 0 else "Wrong"
-
-
-def _late_result(receipt: AnswerResult, late: bool) -> str:
-    return f"**{practiced_title(receipt)}.**" if late else ""
 
 
 # Forms that opened too late, and unreadable files

@@ -11,7 +11,16 @@ from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
 from bot.core.text.questions import about, example_note, opening, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, answer_in_brief, right_first
-from bot.core.text.words import brief_markdown, in_brief, joined, mentions_of, moment_markdown, person_markdown, plural
+from bot.core.text.words import (
+    MEDALS,
+    brief_markdown,
+    in_brief,
+    joined,
+    mentions_of,
+    moment_markdown,
+    person_markdown,
+    plural,
+)
 from service.wire import (
     Fate,
     LiveSprint,
@@ -22,9 +31,6 @@ from service.wire import (
     SprintStanding,
     SprintView,
 )
-
-MEDALS = {1: "🥇", 2: "🥈", 3: "🥉"}
-
 
 _WRONG_FIELDS: Final = {
     "questions": "Choose 1 to 20 questions.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.text.my_page import outcome, said
+from bot.core.text.my_page import answer_words, outcome
 from bot.core.text.words import countdown_words, day_words, joined, moment_markdown, plural, until_markdown
 from service.wire import AskForm, PastRound, TodayView
 
@@ -44,7 +44,7 @@ def latest_result(one: PastRound) -> tuple[str, str, str]:
     The last is Markdown."""
     word, kind = outcome(one)
     points = f"{one.points:+} points" if abs(one.points) != 1 else f"{one.points:+} point"
-    return word, kind, joined(f"{said(one)}", points if one.points else "")
+    return word, kind, joined(f"{answer_words(one)}", points if one.points else "")
 
 
 def latest_day(one: PastRound) -> str:

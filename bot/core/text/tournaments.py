@@ -9,7 +9,16 @@ from bot.core.actions import JoinTournament, LeaveTournament, ShowTournament, en
 from bot.core.cards import Block, Button, Card, Charted, Small, Table, Text
 from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
-from bot.core.text.words import and_list, chat_words, day_words, in_brief, moment_markdown, person_markdown, plural
+from bot.core.text.words import (
+    MEDALS,
+    and_list,
+    chat_words,
+    day_words,
+    in_brief,
+    moment_markdown,
+    person_markdown,
+    plural,
+)
 from service.wire import (
     TournamentDay,
     TournamentPair,
@@ -24,7 +33,6 @@ COLORS: Final = (
     "Pink", "Brown", "Lime", "Navy", "Coral", "Olive", "Plum", "Gray",
 )  # fmt: skip
 """Names of teams that have neither a captain nor a chat."""
-MEDALS: Final = {1: "🥇", 2: "🥈", 3: "🥉"}
 NAMED: Final = 20
 """Members of a team that a card names."""
 _SHOW: Final = Button("See the tournament", encode(ShowTournament()))

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.markup import escape, instant_markdown, member_markdown, parse, to_summary
 from bot.core.markup.tree import Paragraph
-from service.wire import Confidence, Platform, Verdict
+from service.wire import Confidence, Kind, Platform, Verdict
 
 Words = tuple[str, str]
 """Title and text of a message. Markdown."""
@@ -20,6 +20,16 @@ MONTHS: Final = (
     *("August", "September", "October", "November", "December"),
 )
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+KIND_NAMES: Final[dict[Kind, str]] = {
+    "choice": "Choice",
+    "value": "Value",
+    "output": "Output",
+    "code": "Code",
+    "open": "Open",
+}
+MEDALS: Final = {1: "🥇", 2: "🥈", 3: "🥉"}
+"""By rank."""
 
 VERDICTS: Final[dict[Verdict, str]] = {
     "accepted": "accepted",
@@ -33,14 +43,12 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "awaits marking": "awaits marking",
 }
 
-
 _CHATS: Final[dict[Platform, str]] = {
     "discord": "Discord",
     "slack": "Slack",
     "web": "the web chat",
     "console": "the console",
 }
-
 
 CONFIDENCE_WORDS: Final[dict[Confidence, str]] = {"guess": "Guess", "think": "Think so", "sure": "Sure"}
 

@@ -12,12 +12,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from bot.core.text.admin_pages import KEPT_WHILE_DOWN, Done, done_words
 from bot.core.text.refusals import refusal_words
 from bot.core.text.web_problems import NOT_ADMIN
-from bot.web.chat import Clock, who_of
+from bot.web.chat import who_of
 from bot.web.frame import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id
 from bot.web.store import ChatStore
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import Clock
 from service.wire import WebPerson, Who
 
 Section = Literal[

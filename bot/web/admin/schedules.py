@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, datetime
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 from starlette.datastructures import FormData
@@ -15,16 +15,16 @@ from starlette.routing import Route
 from bot.core.answers import read_count
 from bot.core.cards import Card
 from bot.core.text import calendars as text
-from bot.core.text.admin_pages import Done
+from bot.core.text.admin_pages import KINDS, LEVELS, Done
 from bot.core.text.questions import question_card
 from bot.core.text.refusals import plain_refusal
+from bot.core.text.web_problems import OUT_OF_DATE
 from bot.core.text.words import local
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import CHANNEL, WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
 from service.client import ServiceRefused
 from service.wire import (
-    Kind,
     QuestionPost,
     RoundView,
     ScheduleChanges,
@@ -38,8 +38,6 @@ from service.wire import (
 BASE = "/m/{member}/admin/schedules"
 MOST_TEXT = 2000
 """Longest field of the form, characters."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
-LEVELS = ("mid", "senior", "principal")
 _NUMBERS = ("open_minutes", "every_days", "memory_days", "catch_up_minutes")
 _SWITCHES = ("speed_bonus", "confidence", "measure", "contestant", "variants")
 _LISTS = ("weekdays", "levels", "kinds")
@@ -257,7 +255,7 @@ def _changes(typed: dict[str, Any], fields: FormData) -> ScheduleChanges:
     try:
         was = ScheduleSpec.model_validate(json.loads(text_of(fields, "was")[:20_000]))
     except (ValueError, RecursionError):
-        raise RequestProblem(400, *text.OUT_OF_DATE) from None
+        raise RequestProblem(400, *OUT_OF_DATE) from None
     differs = {
         name: getattr(wanted, name) for name in type(wanted).model_fields if getattr(wanted, name) != getattr(was, name)
     }

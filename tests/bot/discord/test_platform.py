@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Picture, Text
-from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
+from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target, part_keys
 from bot.discord import bodies
 from bot.discord.platform import DiscordPlatform, classify_error
-from bot.discord.render import KeyMatcher, component_ids, nonce_of, part_keys, with_key
+from bot.discord.render import KeyMatcher, component_ids, nonce_of, with_key
 from tests.bot.discord.simulated import Simulated, labels, said
 from tests.bot.samples import PNG
 from tests.doubles.discord.world import BOT_NEEDS, SEND

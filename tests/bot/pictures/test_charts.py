@@ -47,10 +47,6 @@ from tests.bot.pictures.pixels import BAR, TRACK, count, longest_run, margins_cl
 from tests.bot.samples import CALIBRATION, HISTORY, ME, PNG, QUIET_WEEK, SPEED, SPRINT_STANDINGS, WEEK
 
 MOST_BYTES = 100_000
-HEATMAP = HeatmapChart(
-    tuple(HeatWeek("23 Mar", ("right", "part", "missed", "answered", "blank", "right", "right")) for _ in range(17)),
-    ((1, "Mar"), (5, "Apr"), (9, "May")),
-)
 SURE = ME.model_copy(update={"topics": (), "weeks": (), "calibration": CALIBRATION})
 KNOWN = ME.model_copy(update={"weeks": ()})
 NAMES = st.one_of(

@@ -11,7 +11,6 @@ import pytest
 from bot import discord, slack
 from bot.core.cards import Card, Form
 from bot.core.text import outbox_card
-from bot.discord.render import pictures
 from bot.preview.html import discord_message_html, modal_html, view_html
 from bot.preview.html import slack_message_html as slack_message_html
 from bot.preview.scenes import PLATFORMS, make_scenes, page_html, scene_data, scene_text, write_page
@@ -176,7 +175,7 @@ def test_every_card_and_form_has_a_picture(name: str) -> None:
     if isinstance(said, Form):
         found = [modal_html(discord.modal(said), "a"), view_html(slack.view(said), "b")]
     else:
-        pngs = pictures(said)
+        pngs = said.pictures
         found = [discord_message_html(body, pngs) for body in discord.bodies(said)]
         found += [slack_message_html(body, pngs) for body in slack.bodies(said)]
         assert sum(str(html).count("data:image/png;base64,") for html in found) == 2 * len(pngs)

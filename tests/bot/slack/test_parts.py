@@ -16,11 +16,10 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.cards import Button, Card, ChannelField, Form, MemberField, Picture, Table, Text, TextField, TimeField
 from bot.core.command_spec import COMMANDS
-from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
+from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, part_keys
 from bot.slack.auth import consent_url
 from bot.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
 from bot.slack.people import is_slack_url
-from bot.slack.platform import part_keys
 from bot.slack.render import bodies
 from bot.slack.replies import card_view, field_errors, form_view, home_view, refilled_view, reply_view, waiting_view
 from bot.slack.route import Route, read_metadata

@@ -27,4 +27,4 @@ def test_the_card_says_that_it_was_deleted(card: Card) -> None:
 def test_the_pages_say_it_too() -> None:
     assert archive.own_sentence(MINE) == CLEARED
     past = PastRound(ref="r12", day=MINE.day, question=VALUE_KEY.question, given=GONE, verdict="accepted", credit=1)
-    assert "was deleted" in my_page.said(past)
+    assert "was deleted" in my_page.answer_words(past)
