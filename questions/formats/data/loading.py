@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from questions.formats.data.loose_json import Slip, load_loose
+from questions.formats.data.loose_json import Slip, begins_assigning, load_loose
 
 if TYPE_CHECKING:
     from questions.formats.draft import ImportDraft
@@ -45,7 +45,9 @@ def load(source: Source) -> Loaded:
     try:
         if suffix == ".toml":
             return Loaded(tomllib.loads(text))
-        if text.lstrip()[:1] in ("{", "[") or (suffix in _JSON and _LOOSE_START.match(text)):
+        if text.lstrip()[:1] in ("{", "[") or (
+            suffix in _JSON and (_LOOSE_START.match(text) or begins_assigning(text))
+        ):
             return _json(source, text)
         if suffix in (".yaml", ".yml") and _ASKS.search(text):
             return _loose_yaml(text)

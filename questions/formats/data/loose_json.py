@@ -1,6 +1,7 @@
-"""Reads JSON with slips that have only one meaning: commas before a closing bracket, comments, names without quotes,
-strings in single quotes, missing outer brackets, and several documents after one another. Values are never
-changed: only commas, brackets and quotes are left out, added or exchanged."""
+"""Reads JSON with slips that have only one meaning: commas before a closing bracket or missing ones, comments, names
+without quotes, strings in single quotes, line breaks and tabs in strings, an assignment before the data, missing outer
+brackets, and several documents after one another. Values are never changed: only commas, brackets and quotes are left
+out, added or exchanged."""
 
 from __future__ import annotations
 
@@ -8,11 +9,16 @@ import json
 import re
 from typing import Any, NamedTuple
 
-_TOKEN = re.compile(
-    r'[ \t\r\n]*(?:(?P<comment>//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<text>"[^"\\\n]*(?:\\.[^"\\\n]*)*")'
+_SHAPE = (
+    r'[ \t\r\n]*(?:(?P<comment>//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<text>"%s")'
     r"|(?P<single>'[^'\\\n]*(?:\\.[^'\\\n]*)*')|(?P<mark>[\[\]{},:])|(?P<name>[A-Za-z_$][\w$]*(?=[ \t]*:))"
     r"|(?P<word>[A-Za-z0-9.+-]+)|\Z)"
 )
+_TOKEN = re.compile(_SHAPE % r'[^"\\\n]*(?:\\.[^"\\\n]*)*')
+_TOKEN_OVER_LINES = re.compile(_SHAPE % r'[^"\\]*(?:\\.[^"\\]*)*')
+"""Tokens where texts may have line breaks in them."""
+_ASSIGNED = re.compile(r"\s*(?:export[ ]+)?(?:(?:const|let|var)[ ]+)?[A-Za-z_$][\w$.]{0,60}[ ]{0,9}=\s{0,9}(?=[\[{])")
+"""What a program has before the data that it assigns."""
 _MOST_TOKENS = 600_000
 """Most texts, numbers and marks of a document; a question needs about thirty."""
 _DEEPEST = 50
@@ -23,6 +29,10 @@ _BRACKETS = "a missing bracket around the whole"
 _DOCUMENTS = "documents after one another"
 _NAMES = "names without quotes"
 _SINGLE = "texts in single quotes"
+_MISSING = "missing commas"
+_CONTROLS = "line breaks or tabs in texts"
+_ASSIGNMENT = "an assignment before the data"
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPED = re.compile(r"\\(.)|\"")
 
 
@@ -54,11 +64,24 @@ class _Slips:
 def load_loose(text: str) -> tuple[Any, tuple[Slip, ...]] | None:
     """Returns the data of JSON with slips, a list if it is several documents, and what is wrong; None if anything in
     it may have another meaning."""
+    return _load(text, _TOKEN) or _load(text, _TOKEN_OVER_LINES)
+
+
+def begins_assigning(text: str) -> bool:
+    """Returns whether a text begins with the assignment of data to a variable: `quiz = [`."""
+    return _ASSIGNED.match(text) is not None
+
+
+def _load(text: str, token: re.Pattern[str]) -> tuple[Any, tuple[Slip, ...]] | None:
     slips = _Slips()
-    tokens = _tokens(text, slips)
+    start, end = 0, len(text)
+    if assigned := _ASSIGNED.match(text):
+        start, end = assigned.end(), len(text.rstrip().rstrip(";"))
+        slips.add(_ASSIGNMENT, 0)
+    tokens = _tokens(text, start, end, token, slips)
     if not tokens:
         return None
-    parts = _documents(_without_last_commas(tokens, slips), slips)
+    parts = _documents(_with_commas(_without_last_commas(tokens, slips), slips), slips)
     try:
         found = [json.loads(part) for part in parts or ()]
     except (ValueError, RecursionError):
@@ -69,12 +92,13 @@ def load_loose(text: str) -> tuple[Any, tuple[Slip, ...]] | None:
     return found[0] if len(found) == 1 else found, tuple(named)
 
 
-def _tokens(text: str, slips: _Slips) -> list[_Token]:
-    """Returns the texts, numbers and marks without comments; none if there is anything else, or too much."""
+def _tokens(text: str, place: int, end: int, token: re.Pattern[str], slips: _Slips) -> list[_Token]:
+    """Returns the texts, numbers and marks between two places without comments; none if there is anything else, or too
+    much."""
     tokens: list[_Token] = []
-    depth = place = 0
-    while place < len(text):
-        found = _TOKEN.match(text, place)
+    depth = 0
+    while place < end:
+        found = token.match(text, place, end)
         if found is None:
             return []
         place = found.end()
@@ -88,6 +112,8 @@ def _tokens(text: str, slips: _Slips) -> list[_Token]:
             slips.add(_NAMES, found.start(kind))
         elif kind == "single":
             slips.add(_SINGLE, found.start(kind))
+        elif kind == "text" and _CONTROL.search(found[kind]):
+            slips.add(_CONTROLS, found.start(kind))
         tokens.append(_Token(_in_quotes(found[kind], kind), found.start(kind)))
         depth += (found[kind] in _OPENING) - (found[kind] in _CLOSING)
         if depth > _DEEPEST or len(tokens) > _MOST_TOKENS:
@@ -100,7 +126,7 @@ def _in_quotes(token: str, kind: str) -> str:
     if kind == "name":
         return f'"{token}"'
     if kind != "single":
-        return token
+        return _CONTROL.sub(lambda one: f"\\u{ord(one[0]):04x}", token) if kind == "text" else token
     # An escaped single quote is a plain one, and a double one must be escaped.
     inner = _ESCAPED.sub(lambda one: "'" if one[1] == "'" else '\\"' if one[1] is None else one[0], token[1:-1])
     return f'"{inner}"'
@@ -122,6 +148,25 @@ def _without_last_commas(tokens: list[_Token], slips: _Slips) -> list[_Token]:
         else:
             kept.append(token)
     return kept
+
+
+def _with_commas(tokens: list[_Token], slips: _Slips) -> list[_Token]:
+    """Returns the tokens with commas between brackets within others, and between a value and the name of the next."""
+    kept: list[_Token] = []
+    depth = 0
+    for at, token in enumerate(tokens):
+        before = kept[-1].text if kept else ","
+        named = at + 1 < len(tokens) and tokens[at + 1].text == ":" and token.text[:1] == '"'
+        bracket = token.text in _OPENING and before == _CLOSED_BY[token.text]
+        if depth and before not in _NO_VALUE and (named or bracket):
+            slips.add(_MISSING, token.place)
+            kept.append(_Token(",", token.place))
+        depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        kept.append(token)
+    return kept
+
+
+_CLOSED_BY = {"[": "]", "{": "}"}
 
 
 def _documents(tokens: list[_Token], slips: _Slips) -> list[str]:

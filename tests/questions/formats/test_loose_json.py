@@ -14,6 +14,7 @@ LEAF = '{"question": "What is a leaf of a graph?", "answer": "/* yours */ {,}"}'
 STEP = '{"question": "What is a stride of a tensor?", "answer": "A step"}'
 COMMAS, COMMENTS = "commas before a closing bracket", "comments"
 BRACKETS, DOCUMENTS = "a missing bracket around the whole", "documents after one another"
+MISSING, ASSIGNED = "missing commas", "an assignment before the data"
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,10 @@ BRACKETS, DOCUMENTS = "a missing bracket around the whole", "documents after one
         (f"[\n{VIEW}]\n[{LEAF}]", [DOCUMENTS]),
         (f'{{"one": [\n{VIEW}]}}\n\n{{"two": [{LEAF}]}}', [DOCUMENTS]),
         (f'"one": [{VIEW}],\n{{"two": [{LEAF}]}}', [BRACKETS, COMMAS, DOCUMENTS]),
+        (f"[{VIEW}\n{LEAF}]", [MISSING]),
+        (f'{{"a": [{VIEW}]\n"b": [{LEAF}]}}', [MISSING]),
+        (f"quiz = [{VIEW}, {LEAF}]", [ASSIGNED]),
+        (f"export const quiz =\n[{VIEW}, {LEAF}];\n", [ASSIGNED]),
     ],
 )
 def test_slips_with_one_meaning_are_read_and_named(text: str, slips: list[str]) -> None:
@@ -37,7 +42,19 @@ def test_slips_with_one_meaning_are_read_and_named(text: str, slips: list[str]) 
     asked = {question.prompt: question.answer for question in reading.bank.questions}
     assert asked == {json.loads(one)["question"]: json.loads(one)["answer"] for one in (VIEW, LEAF)}
     (found,) = [finding for finding in reading.findings if finding.code == "Q616"]
-    assert sorted(one for one in (COMMAS, COMMENTS, BRACKETS, DOCUMENTS) if one in found.message) == sorted(slips)
+    known = (COMMAS, COMMENTS, BRACKETS, DOCUMENTS, MISSING, ASSIGNED)
+    assert sorted(one for one in known if one in found.message) == sorted(slips)
+
+
+def test_line_breaks_and_tabs_in_texts_are_read_and_named() -> None:
+    reading = read_bank('[{"question": "What is\n a\tview?", "answer": "No copy"}]', name="a.json")
+    assert [(one.prompt, one.answer) for one in reading.bank.questions] == [("What is\n a\tview?", "No copy")]
+    assert any("line breaks or tabs in texts (line 1)" in one.message for one in reading.findings)
+
+
+def test_a_quote_that_is_never_closed_is_no_text_over_several_lines() -> None:
+    text = f'[{VIEW},\n{{"question": "What is it?, "answer": "x"}},\n{LEAF}]'
+    assert not read_bank(text, name="a.json").bank.questions
 
 
 @pytest.mark.parametrize(
@@ -46,13 +63,11 @@ def test_slips_with_one_meaning_are_read_and_named(text: str, slips: list[str]) 
         (f"[{VIEW},\n{LEAF}", 2),  # cut off
         (f"[{VIEW},\n,{LEAF}]", 2),  # an entry is missing
         (f'[{VIEW},\n{{"question": "What is it?", "answer": "x", "tags": [,]}}]', 2),
-        (f"[{VIEW}\n{LEAF}]", 2),  # a comma is missing
         (f"[{VIEW},\n{LEAF[:-1]}]", 2),  # another bracket
         (f"[{VIEW},\n{LEAF}}}", 2),
         (f'[{VIEW},\n{{"question": "What is "grad"?", "answer": "A tensor"}}]', 2),  # quotes in a text
         (f"[{VIEW},\n{{question: What is grad?, answer: 'A tensor'}}]", 2),  # no JSON
         (f"[{VIEW},\n{{question: 'What's grad?', answer: 'A tensor'}}]", 2),  # quotes in a text
-        (f'[{VIEW},\n{{"question": "What is \ngrad?"}}]', 2),  # a text over two lines
         (f"[{VIEW}, {LEAF}\n/* never closed ]", 2),
         (f'[{VIEW}]\n"and": 1', 2),  # neither a name nor a document may follow
     ],
