@@ -30,6 +30,7 @@ from questions.formats import (
     text2qti,
     trivia,
 )
+from questions.formats.constructor_data import LANGUAGES
 from questions.formats.data import records
 from questions.formats.draft import ImportDraft
 from questions.formats.latex import reader as latex
@@ -165,7 +166,11 @@ def _read_package(package: bytes, name: str, recipe: Recipe | None) -> ImportDra
 
 def _read_text(text: str | bytes, name: str, suffix: str, recipe: Recipe | None) -> ImportDraft | None:
     """Reads a text in the format of its suffix, or in the first that fits its content; None if none does."""
-    named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
+    if suffix in LANGUAGES:
+        # A program without questions is refused, and not read as prose; in a folder, programs are not documents.
+        named = [foreign for foreign in IMPORT_FORMATS if foreign.name == scripts.PROGRAM]
+    else:
+        named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
         return _too_large(name, named[-1].name if named else "markdown")
     source, encoding = open_source(text, name)

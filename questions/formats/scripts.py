@@ -1,5 +1,5 @@
 """Reads questions in programs: literals of JavaScript in an HTML page, as quiz pages have them, or in a file, and of
-Python.
+Python, PHP and SQL; records that programs in Dart, Java and the like make by calls.
 
 The text of a page is read as Markdown (`questions.formats.pages.reader`).
 """
@@ -13,12 +13,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.blocks import plain
+from questions.formats.constructor_data import LANGUAGES, constructor_records
 from questions.formats.data import records
+from questions.formats.data.key_columns import with_key_column
+from questions.formats.data.roles import role_of_list
+from questions.formats.data.shapes import rows_of_columns
 from questions.formats.draft import ImportDraft
 from questions.formats.javascript_data import javascript_literals
 from questions.formats.pages.reader import read_page
 from questions.formats.php_data import php_literals
-from questions.formats.python_data import python_literals
+from questions.formats.python_data import python_columns, python_literals
 from questions.formats.sql_data import Rows, seems_sql, sql_rows, unnamed_rows
 from questions.formats.tables import table
 from questions.source import Source
@@ -72,6 +76,10 @@ def read_program(source: Source) -> ImportDraft:
         return _of_whole(inner.format.read(inner.source), source)
     draft = ImportDraft(source, PROGRAM)
     draft.title = draft.stem
+    if not data:
+        language = LANGUAGES[PurePath(source.name).suffix.lower()]
+        cure = "export the questions as data: JSON, CSV or Markdown"
+        return draft.unreadable(f"this program in {language} has no list of questions that can be read", cure)
     lines = data[0].lines if len(data) == 1 and isinstance(data[0], Rows) else ()
     plain_data = [one.rows if isinstance(one, Rows) else one for one in data]
     return records.read_data(draft, plain_data if len(data) > 1 else plain_data[0], lines)
@@ -144,10 +152,17 @@ def _assigned(source: Source) -> list[Any]:
         return [one for one in rows if records.holds_records(one.rows)] or [
             one for one in rows if records.only_asks(one.rows)
         ]
-    if text.lstrip()[:5] == "<?php":
+    found: list[Any]
+    if suffix in LANGUAGES:
+        found = list(constructor_records(text, suffix))
+    elif text.lstrip()[:5] == "<?php":
         found = list(php_literals(text))
     elif suffix == ".py":
-        found = list(python_literals(text))
+        columns = python_columns(text)
+        found = [with_key_column(data, columns) for data in python_literals(text)]
+        if beside := rows_of_columns(columns, {name: role_of_list(name) for name in columns}):
+            # Questions, options and keys in lists of their own.
+            found = [beside]
     elif _PROGRAM.search(text[:_BEFORE]) or (suffix in _PROGRAMS and _WITHIN.search(text)):
         found = list(javascript_literals(text, [_MOST_READ]))
     else:

@@ -21,7 +21,7 @@ _WORDS: Final[dict[str, str]] = {
         "|main question|original question|question content|question body"
         "|soalan|kysymys|spørsmål|pitanje|pitanja|vprašanje|въпрос"
         "|klausimas|jautājums|küsimus|سوال|پرسش|ਸਵਾਲ"
-        "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|问题|質問|問題|문제|질문"
+        "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|题目内容|問題內容|題目|題目內容|題幹|题目文本|问题|質問|問題|문제|질문"
     ),
     "options": (
         "options|option|opts|op|choices|choice|answers|alternatives|responses|possible answers|answer options|variants"
@@ -29,7 +29,8 @@ _WORDS: Final[dict[str, str]] = {
         "|risposte|opzioni|antwoorden|odpowiedzi|możnosti|варианты|варианты ответа|варианты ответов|варіанти|şıklar"
         "|seçenekler|pilihan|lựa chọn|phương án|phương án trả lời|विकल्प|الخيارات|选项|選択肢|보기|선택지"
         "|vaihtoehdot|svarsalternativ|alternativer|svarmuligheder|odgovori|отговори|گزینه ها|گزینه‌ها|variante"
-        "|valaszok|lehetőségek|επιλογές|ตัวเลือก|אפשרויות|תשובות"
+        "|valaszok|lehetőségek|選項|επιλογές|ตัวเลือก|אפשרויות|תשובות"
+        "|opties|antwoordopties|keuzes|warianty|opsi|pilihan jawaban"
     ),
     "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
@@ -43,7 +44,7 @@ _WORDS: Final[dict[str, str]] = {
         "|правильный вариант|номер правильного ответа|номер правильного варианта|número de la respuesta correcta"
         "|numero de respuesta correcta|nummer der richtigen antwort|numéro de la bonne réponse|nr poprawnej odpowiedzi"
         "|juiste antwoord|poprawna|poprawna odpowiedź|prawidłowa odpowiedź|správná odpověď|правильный ответ"
-        "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正解|정답"
+        "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正確答案|正解|정답"
         "|juist|esatta|esatto|kunci|betul|oikea|rätt|riktig|rigtigt|dobra|správně|správná|točno|верен|corectă|corect"
         "|helyes|σωστή|doğru|صحيح|الصحيحة|correcte|exacte|bonne|certa|certo|правильный|верный|правильна|вірна"
     ),
@@ -64,6 +65,7 @@ _WORDS: Final[dict[str, str]] = {
         "|sol|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
         "|infos|info|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
         "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"
+        "|解釋|解說"
     ),
     "context": (
         "context|passage|reading passage|passage text|article|story|stimulus|scenario|contexto|pasaje|passagem|contexte"
@@ -72,11 +74,11 @@ _WORDS: Final[dict[str, str]] = {
     ),
     "level": (
         "level|difficulty|difficult|nivel|dificultad|nível|dificuldade|niveau|difficulté|schwierigkeit|livello"
-        "|poziom|уровень|сложность|рівень|zorluk|难度|難易度|난이도"
+        "|poziom|уровень|сложность|рівень|zorluk|难度|難度|難易度|난이도"
     ),
     "topic": (
         "topic|category|subject|deck|thème|categoría|tema|categoria|kategorie|thema|catégorie|kategoria|kategori"
-        "|категория|тема|категорія|分类|カテゴリ|카테고리"
+        "|категория|тема|категорія|分类|分類|カテゴリ|카테고리"
         "|section name|section title|chapter name|chapter title|unit name|topic name|category name|subject name"
     ),
     "tags": "tags|tag|keywords|labels|etiquetas|schlagwörter|mots clés|теги",
@@ -198,7 +200,7 @@ ASKING = frozenset(FIELD_NAMES["question"]) - frozenset(GENERIC)
 
 _OPTION = re.compile(
     r"(?P<word>option|choice|answer|reason|feedback|reponse|proposition|opcion|opcao|alternativa|antwort"
-    r"|respuesta|resposta|вариант|вариант ответа|ответ|secenek|选项|選択肢|보기)[ ]?(?P<index>[a-z]|\d{1,2})"
+    r"|respuesta|resposta|вариант|вариант ответа|ответ|secenek|选项|選項|選択肢|보기)[ ]?(?P<index>[a-z]|\d{1,2})"
 )
 WRONG_OPTION = re.compile(
     r"(?:incorrect|wrong|false|bad)(?: (?:answer|option|choice))?|distractor"

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
-from questions.formats.data.field_names import option_name, spelled
+from questions.formats.data.field_names import FIELD_NAMES, option_name, spelled
 from questions.formats.data.options import flags_of, option_text
 from questions.formats.data.shapes import right_by_mark
 from questions.formats.data.unknown_fields import naming_field
@@ -63,6 +63,86 @@ def with_named_key(draft: ImportDraft, records: list[Record]) -> list[Record]:
         else record
         for record in records
     ]
+
+
+def with_naming_keys(records: list[Record]) -> list[Record]:
+    """Returns the records; where what is called the key names an option in none of them, such as `key: 2023-1`, and
+    another field for answers does in each, with that as the key."""
+    concerned = [record for record in records if record.options and isinstance(record.values.get("correct"), str)]
+    if not concerned or any(_names_options(record.values["correct"], record) for record in concerned):
+        return records
+    others = [{**dict(record.others), **record.unknown} for record in concerned]
+    fitting = [
+        name
+        for name in others[0]
+        if name in _ANSWERING
+        and all(name in one and _names_options(one[name], it) for one, it in zip(others, concerned, strict=True))
+    ]
+    if len(fitting) != 1:
+        return records
+    swapped = {
+        id(record): replace(
+            record,
+            values={**record.values, "correct": one[fitting[0]], "_correct": fitting[0]},
+            unknown={name: value for name, value in record.unknown.items() if name != fitting[0]},
+            others=(),
+        )
+        for record, one in zip(concerned, others, strict=True)
+    }
+    return [swapped.get(id(record), record) for record in records]
+
+
+_ANSWERING = frozenset((*FIELD_NAMES["correct"], *FIELD_NAMES["answer"]))
+"""Names of fields that hold the right answer."""
+
+
+def _names_options(said: Any, record: Record) -> bool:
+    """Returns whether a value can name options of a record."""
+    named = _named(said, record, [*map(option_text, record.options)], 0)
+    return bool(named)
+
+
+def with_accepted_answers(records: list[Record]) -> list[Record]:
+    """Returns the records; where the only option of most of them is the answer, what is called options are spellings
+    that are accepted: `answer: "8", options: ["8", "eight"]`."""
+    alone = [
+        one for one in records if not one.options and _only(one.values.get("options")) == one.values.get("correct")
+    ]
+    several = [record for record in records if len(record.options) > 1]
+    first = all(option_text(record.options[0]) == record.values.get("correct") for record in several)
+    if len(alone) < _FEWEST_ALONE or len(alone) <= len(several) or not first:
+        return records
+    ids = {id(record) for record in several}
+    return [
+        replace(
+            record, values={**record.values, "correct": [*map(option_text, record.options)]}, options=(), letters=()
+        )
+        if id(record) in ids
+        else record
+        for record in records
+    ]
+
+
+_FEWEST_ALONE = 3
+
+
+def _only(value: Any) -> Any:
+    """Returns the only item of a list; an empty text for other values."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else ""
+
+
+def with_worded_letters(records: list[Record]) -> list[Record]:
+    """Returns the records; where no question of a large document has options and nearly all answers are words or
+    numbers, a letter alone, such as the symbol `H`, is an answer too."""
+    said = [str(record.values["correct"]) for record in records if "correct" in record.values]
+    letters = sum(LETTER.fullmatch(one.strip()) is not None for one in said)
+    if not letters or letters * _OF_ANSWERS > len(said) or any(record.options for record in records):
+        return records
+    return [replace(record, values={**record.values, "_worded": True}) for record in records]
+
+
+_OF_ANSWERS = 20
+"""Of this many answers, one at most is a letter."""
 
 
 def _with_marked_options(records: list[Record]) -> list[Record]:

@@ -20,7 +20,7 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
     if isinstance(value, dict) and _are_scored(value):
         return tuple({"text": str(text), "correct": str(right) == "1"} for text, right in value.items()), ()
-    if pairs := _with_letters(value):
+    if pairs := _with_letters(value) or _lettered_fields(value):
         value = pairs
     if flagged := _paired_with_flags(list(value.values()) if isinstance(value, dict) else value):
         return flagged, ()
@@ -50,6 +50,16 @@ def _with_letters(value: Any) -> dict[str, str]:
         return {}
     named = {one[0].strip(" .)"): one[1] for one in value}
     return named if "".join(named).upper() == _ALPHABET[: len(value)] else {}
+
+
+def _lettered_fields(value: Any) -> dict[str, Any]:
+    """Returns the fields of a mapping whose names are letters from A on, where others only say something of these:
+    `{kind: 1, A: "a view", B: "a copy"}`; empty for other values."""
+    if not isinstance(value, dict):
+        return {}
+    named = {str(name): one for name, one in value.items() if len(str(name)) == 1 and str(name).isalpha()}
+    lettered = "".join(named).upper() == _ALPHABET[: len(named)] and _FEWEST <= len(named) < len(value)
+    return named if lettered and all(isinstance(one, str | int | float) for one in named.values()) else {}
 
 
 _ALPHABET = "ABCDEFGHIJ"
@@ -245,12 +255,17 @@ def mark_of(option: Any) -> bool | float | None:
         return None
     marks = {name: mark for name, value in named.items() if name in FLAGS for mark in _mark(name, value)}
     text = _text_key(option)
+    if not marks and any(name in _REPEATING and name != text and named[name] == named.get(text) for name in named):
+        # The right option has its text in a field called `correct`, too.
+        return True
     # `answer: 4` beside `is_correct: false` is the option itself.
     if text in marks and (len(marks) > 1 or not any(isinstance(value, bool) for value in option.values())):
         del marks[text]
     return next(iter(marks.values()), None)
 
 
+_REPEATING = ("correct", "is correct", "right", "correcta", "richtig")
+"""Names of marks that may repeat the text of an option that is right."""
 _POINTS = re.compile(r"-?\d{1,4}(?:\.\d+)?")
 
 

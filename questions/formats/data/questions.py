@@ -86,7 +86,8 @@ def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: 
         right = agreed(draft, item, record, right, texts, base)
         add_choice(draft, item, _drafts(record, texts, right))
     else:
-        _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+        answer = values.get("correct", _single(values.get("options")))
+        _add_worded(draft, item, answer, letters=not values.get("_worded"))
 
 
 _PLACES = re.compile(r"\[?\s*\d{1,2}(?:\s*,\s*\d{1,2})*\s*\]?")
@@ -159,7 +160,8 @@ def _single(value: Any) -> Any:
     return [option_text(one) for one in value] if isinstance(value, list) else value
 
 
-def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
+def _add_worded(draft: ImportDraft, item: Item, answer: Any, *, letters: bool = True) -> None:
+    """Adds a question with its answer in words. `letters`: whether a letter names an option."""
     truth = _truth(answer)
     if truth is not None:
         add_choice(draft, item, [OptionDraft("True", truth), OptionDraft("False", not truth)])
@@ -167,7 +169,7 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
     answers = [shown_text(one) for one in answer] if isinstance(answer, list) else [shown_text(answer)]
     given = next(filter(stands_for_no_answer, answers), "")
     answers = [one for one in answers if one and not stands_for_no_answer(one)]
-    if answers and all(map(LETTER.fullmatch, answers)):
+    if letters and answers and all(map(LETTER.fullmatch, answers)):
         # A letter names an option that was not found.
         note = f"`{', '.join(answers)[:60]}`"
         draft.add("Q606", "the right answer is not among the options", "add the options", item.lines, note=note)

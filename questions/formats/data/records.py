@@ -25,10 +25,13 @@ from questions.formats.data.keys import (
     Record,
     base_of,
     right_texts,
+    with_accepted_answers,
     with_fitting_labels,
     with_named_key,
+    with_naming_keys,
     with_number_keys,
     with_split_keys,
+    with_worded_letters,
 )
 from questions.formats.data.languages import LANGUAGE, in_english, in_one_language, in_one_text
 from questions.formats.data.loading import MOST_VALUES, load, load_data, name_error, name_slips
@@ -66,6 +69,7 @@ from questions.formats.data.shapes import (
     without_numbers,
 )
 from questions.formats.data.tasks import of_task
+from questions.formats.data.titles import with_asking_titles
 from questions.formats.data.unknown_fields import asking_field, completing_field, renamed
 from questions.formats.data.unnamed_fields import InferredFields, describe_fields, infer_fields
 from questions.formats.data.unread import name_uneven, name_unread
@@ -130,6 +134,7 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
     if inferred is not None:
         cure = "if this is wrong, state a recipe that names the right fields"
         draft.add("Q613", inferred.message, cure, (1, 1), severity="note", note=inferred.note)
+    found = with_worded_letters(with_accepted_answers(with_naming_keys(found)))
     found = with_number_keys(with_named_key(draft, with_fitting_labels(with_split_keys(found))))
     found = _with_completing(draft, found)
     base = base_of(found)
@@ -250,6 +255,7 @@ def _lists(
             for one in value:
                 yield from _lists(one, depth + 1, left, listed=True, context=context)
     elif isinstance(value, dict):
+        value = with_asking_titles(value)
         context = next((one for name, one in value.items() if _holds_context(name, inside=depth > 0)), context)
         if alone := _alone(value, inside=depth > 0):
             yield [alone]
@@ -341,8 +347,8 @@ def _by_place(value: Any) -> dict[str, Any]:
         return merged if any(DATA_ROLES.get(spelled(name)) == "question" for name in merged) else {}
     match value:
         case [str(asked), [str(), str(), *_] as options, *rest] if all(isinstance(one, str) for one in options):
-            numbers = rest[0] if rest and isinstance(rest[0], int | list) else []
-            return {"question": asked, "options": options, "correct": numbers}
+            key = rest[0] if rest and isinstance(rest[0], int | list | str) else []
+            return {"question": asked, "options": options, "correct": key}
         case [str(asked), dict(options), int() | str() | [_, *_] as key] if len(options) >= _FEWEST_OPTIONS and all(
             isinstance(one, str) for one in options.values()
         ):
@@ -376,6 +382,8 @@ def _record(data: dict[Any, Any]) -> Record | None:
     options, letters = options_of(values.get("options"))
     if isinstance(values.get("options"), str) and {"correct", "index"} & values.keys():
         options, letters = lettered_options(values["options"])
+    if not options and "options" not in values and (split := _with_options_below(asked, values.get("correct"))):
+        values["question"], options, letters = split
     if "correct" not in values and (right := values.pop("right", None)) is not None:
         values["correct"] = right
     if not options and (named := _by_names(unknown)):
@@ -423,6 +431,19 @@ def _unpack(values: dict[str, Any], unknown: dict[str, Any]) -> None:
         values["correct"] = demanded
     if not values.keys() & {"options", "correct"} and isinstance(unknown.get("is true"), bool):
         values["correct"] = unknown.pop("is true")
+
+
+_LETTERED_LINE = re.compile(r"(?m)^[ \t]*[Aa][).][ ]+(?=\S)")
+
+
+def _with_options_below(asked: str, key: Any) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """Returns a question without the lettered lines below it, which are its options where the key is a letter, and
+    these; None if it has none."""
+    start = _LETTERED_LINE.search(asked) if isinstance(key, str) and LETTER.fullmatch(key.strip()) else None
+    if start is None or not asked[: start.start()].strip():
+        return None
+    options, letters = lettered_options(asked[start.start() :].strip())
+    return (asked[: start.start()].strip(), options, letters) if len(options) > 1 else None
 
 
 _NUMBERED = ("question number", "question no", "question type")
@@ -514,14 +535,26 @@ def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any,
     if isinstance(said, list) and any(flag is not None for flag in flags_of(options_of(said)[0])):
         return options_of(values.pop("correct"))
     right = {plain(text).casefold() for text in right_texts(said)} if said is not None else set()
-    found = []
+    found, listed = [], []
     for value in unknown.values():
         options, letters = options_of(value)
         texts = {plain(option_text(option)).casefold() for option in options}
         marked = any(flag is not None for flag in flags_of(options))
         if len(options) >= _FEWEST_OPTIONS and all(texts) and (marked or (right and right <= texts)):
             found.append((options, letters))
+        elif len(options) >= _FEWEST_OPTIONS and all(isinstance(one, str) for one in options):
+            listed.append((options, letters))
+    if not found and len(listed) == 1 and _names_place(values, len(listed[0][0])):
+        return listed[0]
     return found[0] if len(found) == 1 else None
+
+
+def _names_place(values: dict[str, Any], count: int) -> bool:
+    """Returns whether a field that is called a key, not an answer, has the number of one of several options."""
+    name = "index" if "index" in values else "correct"
+    said = values.get(name)
+    called = ROLE_OF.get(str(values.get(f"_{name}"))) in ("correct", "index")
+    return called and isinstance(said, int) and not isinstance(said, bool) and 0 <= said <= count
 
 
 def _are_wrong(values: dict[str, Any], options: tuple[Any, ...]) -> bool:

@@ -62,6 +62,11 @@ def role_of(name: str) -> str:
     return "option" if place_of(shown) is not None else DATA_ROLES.get(shown, "")
 
 
+def role_of_list(name: str) -> str:
+    """Returns the role of a list by its name, which may be a plural: `respostas corretas`."""
+    return role_of(name) or role_of(" ".join(word.removesuffix("s") for word in spelled(name).split(" ")))
+
+
 def _overlap(one: Any, two: Any) -> bool:
     """Returns whether two lists share a text."""
     texts = [{option_text(option) for option in value} if isinstance(value, list) else set() for value in (one, two)]

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from questions.formats.data.field_names import FALSE_WORDS, TRUE_WORDS
+from questions.formats.data.field_names import FALSE_WORDS, ROLE_OF, TRUE_WORDS, spelled
 from questions.patterns.options.search import RIGHT_AFTER, RIGHT_FIRST
 from questions.wording.imperatives import may_ask
 from questions.wording.stems import ends_asking, reads_as_question
@@ -53,7 +53,14 @@ def _by_names(value: Mapping[Any, Any], role: Mapping[str, str]) -> dict[Any, li
 
 def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     """Returns the questions of a mapping whose names ask: `{"What is …?": "…"}`; empty for other mappings."""
+    nested = {name: one for name, one in value.items() if isinstance(one, dict)}
+    settings = [one for one in value.values() if not isinstance(one, dict | list)]
+    if len(nested) >= _FEWEST and settings and len(nested) + len(settings) == len(value):
+        # Beside mappings, a few texts and numbers are settings.
+        value = nested
     names = [str(name) for name in value]
+    if len(nested) == len(value) and all(_offers_and_answers(one) for one in nested.values()):
+        return [{**one, "question": name} for name, one in nested.items()] if _mostly_ask(names) else []
     if len(names) < _FEWEST or not all(map(reads_as_question, names)) or sum(map(ends_asking, names)) * 2 < len(names):
         return []
     found: list[dict[Any, Any]] = []
@@ -66,6 +73,16 @@ def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:
             case _:
                 found.append({"question": name, "answer": said})
     return found
+
+
+def _offers_and_answers(fields: dict[Any, Any]) -> bool:
+    """Returns whether a mapping has options and a key, and no question."""
+    roles = {ROLE_OF.get(spelled(name)) for name in fields}
+    return bool(roles & {"options"}) and bool(roles & {"correct", "index", "answer"}) and "question" not in roles
+
+
+def _mostly_ask(names: Sequence[str]) -> bool:
+    return len(names) >= _FEWEST and sum(map(reads_as_question, names)) * 2 > len(names)
 
 
 _TURNS = ("messages", "conversations", "conversation", "msg", "dialogue")

@@ -1,4 +1,4 @@
-"""Reads pages as Markdown: notebooks, HTML, Org, reStructuredText and AsciiDoc.
+"""Reads pages as Markdown: notebooks, HTML, Org, reStructuredText, AsciiDoc and Typst.
 
 Scripts, styles and navigation are left out.
 """
@@ -10,11 +10,11 @@ import textwrap
 from pathlib import PurePath
 
 from questions.formats.markdown import from_html
-from questions.formats.pages import asciidoc, outlines
+from questions.formats.pages import asciidoc, outlines, typst
 from questions.formats.pages.classes import QUESTION_CLASS
 from questions.formats.pages.notebook_cells import markdown_of_notebook
 
-SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES, *asciidoc.SUFFIXES)
+SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES, *asciidoc.SUFFIXES, *typst.SUFFIXES)
 
 _LEFT_OUT = re.compile(
     r"<(?:(?P<tag>script|style|head|nav|header|footer|noscript|template|svg|button)\b|!--)", re.IGNORECASE
@@ -38,6 +38,8 @@ def read_page(text: str, name: str) -> str | None:
         return outlines.markdown_of_org(text)
     if suffix == ".rst":
         return outlines.markdown_of_rst(text)
+    if suffix in typst.SUFFIXES:
+        return typst.markdown_of_typst(text)
     if suffix in asciidoc.SUFFIXES or (suffix in ("", ".txt") and asciidoc.is_asciidoc(text)):
         return asciidoc.markdown_of_asciidoc(text)
     if suffix in (".html", ".htm") or _is_html(text):
