@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from bot.core.text import suggest_page as text
 from bot.core.text.review_pages import question_with_key
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.chat import who_of
 from bot.web.frame import MemberFrame
 from bot.web.security import RequestProblem, event_id, refusals_as_pages, text_of
@@ -52,7 +53,7 @@ class SuggestPage:
                     return await self._page(person, written, reading, text.NOT_SUBMITTED)
             except ServiceRefused as refused:
                 return await self._page(person, written, problem=text.refused(refused.refusal))
-        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        raise RequestProblem(422, *NO_SUCH_BUTTON)
 
     async def _page(
         self,

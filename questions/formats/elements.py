@@ -13,7 +13,7 @@ from questions.formats.data.field_names import FLAGS, WRONG_FLAGS, spelled
 from questions.formats.data.roles import role_of
 from questions.formats.draft import ImportDraft
 from questions.formats.markdown import markdown_converter
-from questions.formats.xml import INLINE, BrokenXml, RefusedXml, XmlElement, parse_xml
+from questions.formats.xml import INLINE, BrokenXml, RefusedXml, XmlElement, parse_or_refuse, parse_xml
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -36,12 +36,9 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    try:
-        root = parse_xml("\n".join(source.lines))
-    except BrokenXml as error:
-        return draft.unreadable(f"invalid XML: {error}", "export the questions again", error.line)
-    except RefusedXml as error:
-        return draft.refused(str(error), "export the questions again", error.line)
+    root = parse_or_refuse(draft, "export the questions again")
+    if root is None:
+        return draft
     languages = sorted(_languages(root))
     if len(languages) > 1:
         cure = "import a file in each language for a bank in each"

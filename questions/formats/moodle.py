@@ -21,7 +21,7 @@ from questions.formats.draft import (
 from questions.formats.gift import true_false_options
 from questions.formats.markdown import markdown_converter
 from questions.formats.tables.option_cells import without_letters
-from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
+from questions.formats.xml import XmlElement, parse_or_refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +34,8 @@ NAME = "moodle-xml"
 _ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?<quiz[\s>]", re.DOTALL)
 _OWN = re.compile(r"<questiontext\b|<question\b[^<>]*\btype\s*=\s*[\"']category")
 _ELEMENT = re.compile(r"<(?!/?quiz\b)\w")
+RE_EXPORT = "export the quiz from Moodle again, without manual changes"
+"""Cure of a document that cannot be parsed."""
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
 _PICTURE = re.compile(r"<img\b|@@PLUGINFILE@@", re.IGNORECASE)
 
@@ -49,7 +51,7 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions of a quiz; findings name unsupported types."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    root = parse_or_refuse(draft, source)
+    root = parse_or_refuse(draft, RE_EXPORT)
     if root is None:
         return draft
     if root.name != "quiz":
@@ -64,17 +66,6 @@ def read(source: Source) -> ImportDraft:
     if not draft.questions and not draft.findings:
         draft.unreadable("the quiz has no questions", "export a category that contains questions")
     return draft
-
-
-def parse_or_refuse(draft: ImportDraft, source: Source) -> XmlElement | None:
-    """Returns the outermost element; None, with a finding, if the document cannot be parsed."""
-    try:
-        return parse_xml("\n".join(source.lines))
-    except RefusedXml as error:
-        draft.refused(str(error), "export the quiz from Moodle again, without manual changes", error.line)
-    except BrokenXml as error:
-        draft.unreadable(f"invalid XML: {error}", "export the quiz again", error.line)
-    return None
 
 
 def _words(element: XmlElement | None) -> str:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.formats.draft import ImportDraft, points_of
-from questions.formats.moodle import add_question, parse_or_refuse
-from questions.formats.xml import XmlElement
+from questions.formats.moodle import RE_EXPORT, add_question
+from questions.formats.xml import XmlElement, parse_or_refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ def read(source: Source) -> ImportDraft:
     """Reads the newest version of each question; findings name unsupported types and hidden questions."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    root = parse_or_refuse(draft, source)
+    root = parse_or_refuse(draft, RE_EXPORT)
     if root is None:
         return draft
     categories = {one.attributes.get("id", ""): one for one in root.all("question_category")}

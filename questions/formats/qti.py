@@ -19,7 +19,7 @@ from questions.formats.draft import (
     topic_of,
 )
 from questions.formats.markdown import markdown_converter
-from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
+from questions.formats.xml import XmlElement, parse_or_refuse
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -41,12 +41,9 @@ def read(source: Source) -> ImportDraft:
     """Reads all items of a test."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    try:
-        root = parse_xml("\n".join(source.lines))
-    except BrokenXml as error:
-        return draft.unreadable(f"invalid XML: {error}", "export the test again", error.line)
-    except RefusedXml as error:
-        return draft.refused(str(error), "export the test again", error.line)
+    root = parse_or_refuse(draft, "export the test again")
+    if root is None:
+        return draft
     newer = sorted((one for name in qti2.ITEMS for one in _named(root, name)), key=lambda one: one.first)
     if newer or any(True for name in qti2.TESTS for _ in _named(root, name)):
         return _read_newer(draft, root, newer)

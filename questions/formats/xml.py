@@ -12,6 +12,8 @@ from xml.parsers import expat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from questions.formats.draft import ImportDraft
+
 _DEEPEST = 40
 _MOST = 400_000
 """Maximum number of elements in a document."""
@@ -140,6 +142,17 @@ def parse_xml(text: str) -> XmlElement:
     if builder.root is None:
         raise BrokenXml("it has no elements", 1)
     return builder.root
+
+
+def parse_or_refuse(draft: ImportDraft, cure: str) -> XmlElement | None:
+    """Returns the outermost element of a draft's document; None, with a finding, if it cannot be parsed."""
+    try:
+        return parse_xml("\n".join(draft.source.lines))
+    except RefusedXml as error:
+        draft.refused(str(error), cure, error.line)
+    except BrokenXml as error:
+        draft.unreadable(f"invalid XML: {error}", cure, error.line)
+    return None
 
 
 _NAMED = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|$)|&(?P<name>[A-Za-z][A-Za-z0-9]{1,30};)", re.DOTALL)

@@ -118,7 +118,6 @@ def done_words(done: str) -> str:
 
 LONGEST_RECIPE = 2000
 """Longest recipe, characters."""
-UNKNOWN_ACTION: Final = ("Unknown action", "Reload the page and use its buttons.")
 NO_QUESTION: Final = ("No such question", "Look for it in the bank.")
 NOTHING_GIVEN: Final = "Give the document a name, and paste its text or choose a file."
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -9,7 +9,6 @@ from typing import Final
 
 from bot.core.markup import escape
 from bot.core.text.admin import plan_words
-from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.words import MONTHS, day_words, in_brief, joined, local, minutes_words, plural, sentence, wait_words
 from service.wire import DayState, ScheduleDay, ScheduleMonth, ScheduleView, SkipReason
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.admin_pages import pages as pages
 from bot.core.text.words import chat_words, day_words, plural
 from service.wire import MemberPage, MemberRow

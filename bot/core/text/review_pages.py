@@ -7,7 +7,6 @@ from typing import Final
 
 from bot.core.cards import Block
 from bot.core.text.admin import import_fields
-from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.questions import question_blocks
 from bot.core.text.results import answer_blocks, proof_blocks
 from bot.core.text.similarity import TITLE

@@ -8,7 +8,6 @@ from typing import Final, get_args
 
 from bot.core.markup import escape
 from bot.core.text.admin_pages import GENERATED
-from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.boards import NO_ROLES, winner_name
 from bot.core.text.words import and_list, chat_words, moment_markdown, plural
 from service.wire import DigestView, ScheduleView, SeasonView, WinnerOf, WorkspaceSettings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.refusals import refusal_words
 from bot.core.text.review_pages import first_line as first_line
 from bot.core.text.suggestions import HINT as HINT

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.refusals import refusal_words
 from bot.core.text.tournaments import rules_words as rules_words
 from bot.core.text.tournaments import state_words as state_words

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from bot.core.text import admin_pages as text
 from bot.core.text import item_statistics, review_pages
 from bot.core.text.admin_pages import Done
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.admin.frame import AdminFrame, problem_words
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, cleaned, page_of, refusals_as_pages, text_of, with_documents
@@ -72,7 +73,7 @@ class BankPages:
             if action in get_args(Generated):
                 await self._client.bank_generated(who, event, cast(Generated, action))
                 return self._frame.after(request, "/bank", "set")
-        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        raise RequestProblem(422, *NO_SUCH_BUTTON)
 
     async def question(self, request: Request) -> Response:
         """Shows one question with its key, versions and figures."""
@@ -98,7 +99,7 @@ class BankPages:
         who, fields, event = await self._frame.posted(request)
         id_, action = text_of(fields, "question")[:LONGEST], text_of(fields, "action")
         if not id_ or action not in ("retire", "restore"):
-            raise RequestProblem(422, *text.UNKNOWN_ACTION)
+            raise RequestProblem(422, *NO_SUCH_BUTTON)
         with refusals_as_pages():
             await self._client.bank_retire(who, event, id_, action == "retire")
         done: Done = "retired" if action == "retire" else "restored"

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import member_lists as text
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, cleaned, refusals_as_pages, text_of
@@ -51,7 +52,7 @@ class MembersPage:
         who, fields, event = await self._frame.posted(request)
         action, member = text_of(fields, "action"), text_of(fields, "id")[:200]
         if not member or action not in text.CHANGES:
-            raise RequestProblem(422, *text.UNKNOWN_ACTION)
+            raise RequestProblem(422, *NO_SUCH_BUTTON)
         with refusals_as_pages():
             if action in ("hide", "show"):
                 await self._client.member_hide(who, event, member, action == "hide")

@@ -15,6 +15,7 @@ from bot.core.answers import read_count
 from bot.core.text import review_pages as text
 from bot.core.text import similarity
 from bot.core.text.admin_pages import Done
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.admin.frame import AdminFrame, number_of, problem_words
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
@@ -126,7 +127,7 @@ class ReviewPages:
                 view = await self._client.report_view(who, number)
                 await self._client.bank_retire(who, event, view.report.question, True)
                 return self._frame.after(request, f"/review/report/{number}", "retired")
-        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        raise RequestProblem(422, *NO_SUCH_BUTTON)
 
     # Suggestions
 
@@ -172,7 +173,7 @@ class ReviewPages:
                     return await self._suggestion(request, who, problem_words(refused), written)
                 return self._frame.after(request, f"/review/suggestion/{number}", "saved")
             else:
-                raise RequestProblem(422, *text.UNKNOWN_ACTION)
+                raise RequestProblem(422, *NO_SUCH_BUTTON)
         return self._frame.after(request, "/review#suggestions", done)
 
     # Edits

@@ -18,7 +18,7 @@ from bot.core.text import calendars as text
 from bot.core.text.admin_pages import KINDS, LEVELS, Done
 from bot.core.text.questions import question_card
 from bot.core.text.refusals import plain_refusal
-from bot.core.text.web_problems import OUT_OF_DATE
+from bot.core.text.web_problems import NO_SUCH_BUTTON, OUT_OF_DATE
 from bot.core.text.words import local
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import CHANNEL, WHERE, who_of
@@ -85,7 +85,7 @@ class SchedulePages:
         if action in ("preview", "save"):
             return await self._set(request, who, view, fields, event)
         if view is None:
-            raise RequestProblem(422, *text.UNKNOWN_ACTION)
+            raise RequestProblem(422, *NO_SUCH_BUTTON)
         with refusals_as_pages():
             path, done = await self._act(who, view, action, fields, event)
         return self._frame.after(request, path, done)
@@ -108,7 +108,7 @@ class SchedulePages:
         if action == "post":
             await self._client.post_now(who, event, view.id)
             return path, "posted"
-        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        raise RequestProblem(422, *NO_SUCH_BUTTON)
 
     async def _set(
         self, request: Request, who: Who, view: ScheduleView | None, fields: FormData, event: str

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import settings_page as text
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.admin.frame import AdminFrame
 from bot.web.chat import WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
@@ -61,4 +62,4 @@ class SettingsPage:
                 case "digest-off":
                     await self._client.digest_switch(who, event, False)
                     return self._frame.after(request, "/settings", "digest off")
-        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        raise RequestProblem(422, *NO_SUCH_BUTTON)

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from bot.core.text import tournament_pages as text
 from bot.core.text.admin_pages import Done
 from bot.core.text.refusals import refusal_words
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
@@ -65,7 +66,7 @@ class TournamentsPage:
             case "cancel":
                 await self._client.tournament_cancel(who, event, number_of(text_of(fields, "tournament")))
                 return "ended without result"
-        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        raise RequestProblem(422, *NO_SUCH_BUTTON)
 
     async def _page(self, request: Request, who: Who, problem: str = "", fields: FormData | None = None) -> Response:
         with refusals_as_pages():
