@@ -83,9 +83,9 @@ class AdminCommands:
     def __init__(self, client: ServiceClient, onboarding: Onboarding) -> None:
         self._client = client
         self._onboarding = onboarding
-        self._sprints = SprintCommands(client, onboarding.checked)
+        self._sprints = SprintCommands(client, onboarding.check_channel)
         self._tournaments = TournamentCommands(client)
-        self.review = ReviewCommands(client, onboarding.checked)
+        self.review = ReviewCommands(client, onboarding.check_channel)
         """The commands, buttons and forms of moderators."""
         self._handlers: dict[tuple[str, ...], Handler] = {
             ("setup",): self._setup,
@@ -182,7 +182,7 @@ class AdminCommands:
             spec = ScheduleSpec(zone=zone)
         where = await self._place(event, typed)
         view = await self._client.schedule_add(event.who, event.id, where, _changes(typed).apply(spec))
-        return await self._onboarding.checked(event.who, where, admin.schedule_card(view, "Schedule added"))
+        return await self._onboarding.check_channel(event.who, where, admin.schedule_card(view, "Schedule added"))
 
     async def _list(self, event: Command, typed: Typed) -> Content:
         return admin.schedules_card(await self._client.schedule_list(event.who))
@@ -275,7 +275,7 @@ class AdminCommands:
         where = await self._place(event, typed) if "channel" in typed.values else event.where
         view = await self._client.ask_extra(event.who, event.id, where, ExtraRound.model_validate(wanted))
         card = admin.round_card(view, "Posting an extra question now")
-        return await self._onboarding.checked(event.who, where, card)
+        return await self._onboarding.check_channel(event.who, where, card)
 
     async def _close_now(self, event: Command, typed: Typed) -> Content:
         view = await self._client.close_now(event.who, event.id, event.where)

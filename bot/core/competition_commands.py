@@ -31,16 +31,16 @@ SPRINT_QUESTIONS = 5
 SPRINT_SECONDS = 20
 """Seconds for each question of a sprint, unless an admin says otherwise."""
 _SPRINT: Final = {"topic": "topic", "at": "at", "date": "day"}
-Checked = Callable[[Who, Where, Card], Awaitable[Card]]
+CheckChannel = Callable[[Who, Where, Card], Awaitable[Card]]
 """Returns the card; if the bot cannot post in the channel, with the reason."""
 
 
 class SprintCommands:
     """One method per command of `/quiz-admin sprint`, which returns the reply to the admin."""
 
-    def __init__(self, client: ServiceClient, checked: Checked) -> None:
+    def __init__(self, client: ServiceClient, check_channel: CheckChannel) -> None:
         self._client = client
-        self._checked = checked
+        self._check_channel = check_channel
 
     async def start(self, event: Command, typed: Typed) -> Card:
         """Starts a sprint, or plans one if a time is named."""
@@ -49,13 +49,13 @@ class SprintCommands:
             view = await self._client.sprint_start(
                 event.who, event.id, event.where, questions, seconds, typed.text("topic")
             )
-            return await self._checked(event.who, event.where, sprints.started_card(view))
+            return await self._check_channel(event.who, event.where, sprints.started_card(view))
         if "at" not in typed.values:
             raise CommandError(command_errors.NO_TIME)
         more = {wire: typed.values[name] for name, wire in _SPRINT.items() if name in typed.values}
         plan = PlannedSprint.model_validate({"questions": questions, "seconds": seconds, **more})
         view = await self._client.sprint_plan(event.who, event.id, event.where, plan)
-        return await self._checked(event.who, event.where, sprints.planned_card(view))
+        return await self._check_channel(event.who, event.where, sprints.planned_card(view))
 
     async def cancel(self, event: Command, typed: Typed) -> Card:
         """Cancels the channel's next planned sprint."""

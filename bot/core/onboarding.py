@@ -28,12 +28,12 @@ class Onboarding:
         self._client = client
         self._access = access
 
-    async def added(self, event: Added) -> tuple[Card, bool]:
+    async def greet(self, event: Added) -> tuple[Card, bool]:
         """Returns the greeting, and whether it is the first one in this workspace."""
         first = await self._client.hello(event.who, event.id, event.where)
         return onboarding.hello_card(event.where), first
 
-    async def visited(self, event: Visited) -> Card:
+    async def show_home(self, event: Visited) -> Card:
         """Returns the member's home page."""
         today = await self._client.today(event.who, WHOLE_WORKSPACE)
         return onboarding.home_card(today, await self._client.me(event.who), event.at)
@@ -74,7 +74,7 @@ class Onboarding:
             if problem is None:
                 return onboarding.setup_form(where, tuple(known), zone, event.at)
         card = onboarding.time_card(where, tuple(known), native=event.who.platform == "discord")
-        return await self.checked(event.who, where, card)
+        return await self.check_channel(event.who, where, card)
 
     async def _whole_form(self, event: Event, where: Where) -> Form:
         """Asks for everything in one form."""
@@ -93,7 +93,7 @@ class Onboarding:
             await self._access.join(event.who, where.channel)
         return await self.setup(event, where)
 
-    async def checked(self, who: Who, where: Where, card: Card) -> Card:
+    async def check_channel(self, who: Who, where: Where, card: Card) -> Card:
         """Returns the card; if the bot cannot post in the channel, with the reason and what to do."""
         problem = None if self._access is None else await self._access.find_problem(who, where.channel)
         return card if problem is None else onboarding.with_channel_problem(card, where, problem)
@@ -146,9 +146,11 @@ class Onboarding:
         for one in await self._client.schedule_list(event.who):
             if one.channel == where.channel and one.spec == spec:
                 begun = onboarding.begun_card(one, await self._first(event.who, one), "This schedule already exists")
-                return await self.checked(event.who, where, begun)
+                return await self.check_channel(event.who, where, begun)
         view = await self._client.schedule_add(event.who, event.id, where, spec)
-        return await self.checked(event.who, where, onboarding.begun_card(view, await self._first(event.who, view)))
+        return await self.check_channel(
+            event.who, where, onboarding.begun_card(view, await self._first(event.who, view))
+        )
 
     async def _first(self, who: Who, view: ScheduleView) -> RoundView | str:
         """Returns the preview, or why there is none: the schedule is kept either way."""

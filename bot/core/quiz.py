@@ -71,7 +71,7 @@ class ButtonHandler:
         """Runs a button's action. Raises BadAction, CommandError and what the client raises."""
         action = actions.decode(event.action)
         if isinstance(action, actions.QuestionPress):
-            return await self._question(event, action)
+            return await self._press_question(event, action)
         if isinstance(action, actions.MemberPress):
             return await self._members.press(event, action)
         if isinstance(action, actions.DuelPress):
@@ -90,7 +90,7 @@ class ButtonHandler:
         """Runs a form's action. Raises as `press` does."""
         action = actions.decode(event.action)
         if isinstance(action, actions.QuestionSubmit):
-            return await self._filled(event, action)
+            return await self._submit_question(event, action)
         if isinstance(action, actions.MemberSubmit):
             return await self._members.submit(event, action)
         if isinstance(action, actions.Challenge):
@@ -103,7 +103,7 @@ class ButtonHandler:
             return await self._admins.submit(event, action)
         raise BadAction(event.action)
 
-    async def _question(self, event: Press, action: actions.QuestionPress) -> Content:
+    async def _press_question(self, event: Press, action: actions.QuestionPress) -> Content:
         match action:
             case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
                 bare, wanted = split_ref(ref)
@@ -129,7 +129,7 @@ class ButtonHandler:
                 await self._client.confirm_answer(event.who, event.id, int(answer))
                 return marking.confirmed_card(ref, answer)
 
-    async def _filled(self, event: Submit, action: actions.QuestionSubmit) -> Content:
+    async def _submit_question(self, event: Submit, action: actions.QuestionSubmit) -> Content:
         match action:
             case actions.Fill(ref):
                 return await self._answer(event, ref, given_in(event))
@@ -182,7 +182,7 @@ class MessageHandler:
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
-    async def sent(self, event: Sent) -> Card:
+    async def answer(self, event: Sent) -> Card:
         """Submits the code of a message, or says what to do instead. Raises what the client raises."""
         if len(event.files) > 1:
             return onboarding.too_many_files_card(tuple(name for name, _ in event.files))
@@ -229,8 +229,8 @@ class Quiz:
         self._members = MemberCommands(client, challenges)
         self._onboarding = Onboarding(client, access)
         self._admins = AdminCommands(client, self._onboarding)
-        self._sent = MessageHandler(client)
-        self._presses = ButtonHandler(client, self._members, self._admins, self._onboarding, challenges)
+        self._messages = MessageHandler(client)
+        self._buttons = ButtonHandler(client, self._members, self._admins, self._onboarding, challenges)
 
     async def handle(self, event: Event) -> Reply:
         """Answers an event with a reply for the member who caused it. Never raises."""
@@ -239,7 +239,7 @@ class Quiz:
         spanned = tracing.span("event", first=True, kind=kind, platform=event.who.platform)
         with tracing.correlate(event.id), spanned as noted:
             try:
-                reply, outcome = await self._answered(event), "answered"
+                reply, outcome = await self._answer(event), "answered"
             except Exception as error:  # the member gets an answer, the log gets the cause
                 # An error replaces no card, so that the member's input stays visible.
                 reply, outcome = Reply(_trouble(event, error)), type(error).__name__
@@ -249,9 +249,9 @@ class Quiz:
         event_answered(event.who.platform, kind, outcome, ms)
         return reply
 
-    async def _answered(self, event: Event) -> Reply:
+    async def _answer(self, event: Event) -> Reply:
         if isinstance(event, Added):
-            greeting, first = await self._onboarding.added(event)
+            greeting, first = await self._onboarding.greet(event)
             return Reply(greeting, droppable=not first)
         content = await self._content_for(event)
         if self._links is not None:
@@ -265,13 +265,13 @@ class Quiz:
                 commands = self._admins if typed.spec.admin else self._members
                 return await commands.run(event, typed)
             case Press():
-                return await self._presses.press(event)
+                return await self._buttons.press(event)
             case Submit():
-                return await self._presses.submit(event)
+                return await self._buttons.submit(event)
             case Sent():
-                return await self._sent.sent(event)
+                return await self._messages.answer(event)
             case Visited():
-                return await self._onboarding.visited(event)
+                return await self._onboarding.show_home(event)
 
 
 def _trouble(event: Event, error: Exception) -> Card:

@@ -8,7 +8,7 @@ from bot.core import actions
 from bot.core.answers import text_in, word_in
 from bot.core.cards import Content
 from bot.core.command_parser import Handler, Typed
-from bot.core.competition_commands import Checked
+from bot.core.competition_commands import CheckChannel
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import marking, review, similarity, suggestions
 from service.client import ServiceClient
@@ -18,9 +18,9 @@ from service.wire import Settled
 class ReviewCommands:
     """Reports, suggestions and open answers, for moderators."""
 
-    def __init__(self, client: ServiceClient, checked: Checked) -> None:
+    def __init__(self, client: ServiceClient, check_channel: CheckChannel) -> None:
         self._client = client
-        self._checked = checked
+        self._check_channel = check_channel
         self._handlers: dict[str, Handler] = {
             "list": self._list_reports,
             "show": self._show_report,
@@ -112,4 +112,4 @@ class ReviewCommands:
             await self._client.review_me(event.who, event.id)
             return review.review_me_card()
         await self._client.review_here(event.who, event.id, event.where)
-        return await self._checked(event.who, event.where, review.review_here_card(event.where))
+        return await self._check_channel(event.who, event.where, review.review_here_card(event.where))

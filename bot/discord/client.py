@@ -134,12 +134,12 @@ async def _run_connection(
             await _update_commands(app.bot)
         await _learn_commands(app)
         await set_gateway_url(app.bot, settings.api_url)
-        async with _connected(app.bot) as connecting:
+        async with _connection(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
             async with in_background(
-                _supervised("dispatcher", dispatcher.run),
-                _supervised("journal", lambda: _prune_journal(journal, clock)),
-                _supervised("replay", lambda: _replay(app), again=False),
+                _supervise("dispatcher", dispatcher.run),
+                _supervise("journal", lambda: _prune_journal(journal, clock)),
+                _supervise("replay", lambda: _replay(app), again=False),
             ):
                 await _until_disconnected(connecting, stop)
             await app.bot.finish(_DRAIN_S)
@@ -182,7 +182,7 @@ async def _prune_journal(journal: Journal, clock: Clock) -> None:
         await asyncio.sleep(_PRUNE_INTERVAL_S)
 
 
-async def _supervised(name: str, run: Callable[[], Awaitable[None]], *, again: bool = True) -> None:
+async def _supervise(name: str, run: Callable[[], Awaitable[None]], *, again: bool = True) -> None:
     """Runs a loop and restarts it after a failure, with growing pauses."""
     failures = 0
     while True:
@@ -197,7 +197,7 @@ async def _supervised(name: str, run: Callable[[], Awaitable[None]], *, again: b
 
 
 @contextlib.asynccontextmanager
-async def _connected(bot: discord.Client) -> AsyncIterator[asyncio.Task[None]]:
+async def _connection(bot: discord.Client) -> AsyncIterator[asyncio.Task[None]]:
     """Yields the task of the gateway connection, and ends it within seconds when the block exits.
 
     The client is closed first: during a reconnect, discord.py swallows a cancellation and would connect forever.

@@ -46,7 +46,7 @@ async def examine_discord(
     async with httpx.AsyncClient(base_url=settings.api_url, headers=headers, timeout=15, trust_env=True) as http:
         discord = _Discord(http)
         try:
-            async for finding in _examined(discord, settings, service, clock):
+            async for finding in _examine_bot(discord, settings, service, clock):
                 yield finding
         except ChatUnreachable as error:
             yield error.finding
@@ -88,7 +88,7 @@ def _seconds(answer: httpx.Response) -> str:
     return str(answer.headers.get("retry-after", "a few"))
 
 
-async def _examined(
+async def _examine_bot(
     discord: _Discord, settings: DiscordSettings, service: ServiceClient | None, clock: Clock
 ) -> AsyncIterator[CheckResult]:
     me = await discord.get("/users/@me") or {}

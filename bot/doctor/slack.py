@@ -42,7 +42,7 @@ async def examine_slack(
     async with httpx.AsyncClient(base_url=settings.api_url, timeout=15, transport=transport, trust_env=True) as http:
         slack = _Slack(http)
         try:
-            async for finding in _examined(slack, settings, service, clock, config_token):
+            async for finding in _examine_app(slack, settings, service, clock, config_token):
                 yield finding
         except ChatUnreachable as error:
             yield error.finding
@@ -78,7 +78,7 @@ class _Slack:
         return said_body if isinstance(said_body, dict) else {}
 
 
-async def _examined(
+async def _examine_app(
     slack: _Slack,
     settings: SlackSettings,
     service: ServiceClient | None,

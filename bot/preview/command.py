@@ -40,7 +40,7 @@ def bank_preview(
         raise typer.BadParameter("it needs --platform discord or slack", param_hint="--json")
     bank = bank_at(paths)
     question = question_named(bank, id)
-    asked = asyncio.run(_drawn(question, count)) if question.draw else (question,)
+    asked = asyncio.run(_draw_variants(question, count)) if question.draw else (question,)
     shown = [(one.id, make_scenes(*preview_question(one, bank))) for one in asked]
     if raw:
         several = len(shown) > 1
@@ -66,7 +66,7 @@ def bank_preview(
         out.print(f"Pictures: {page}", markup=False, soft_wrap=True)
 
 
-async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
+async def _draw_variants(family: Question, count: int) -> tuple[Question, ...]:
     with tempfile.TemporaryDirectory() as directory:
         async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
             try:

@@ -320,7 +320,7 @@ class SlackReceiver:
         self.app.action(_ANYTHING)(self._acknowledge_and_start)
         self.app.shortcut(_ANYTHING)(self._acknowledge_and_start)
         self.app.event(_ANYTHING)(self._event)
-        self.app.view(_ANYTHING)(self._submitted)
+        self.app.view(_ANYTHING)(self._handle_submission)
 
     async def receive(self, req: AsyncBoltRequest, next_: Next) -> BoltResponse:
         """Writes an event to the journal. A repeated delivery is acknowledged and dropped.
@@ -346,7 +346,7 @@ class SlackReceiver:
         if (incoming := context.get("arrival")) is not None:
             self._handler.start(incoming)
 
-    async def _submitted(self, ack: Ack, context: AsyncBoltContext, view: Body) -> None:
+    async def _handle_submission(self, ack: Ack, context: AsyncBoltContext, view: Body) -> None:
         async def acknowledge(**fields: Any) -> BoltResponse:
             answer = await ack(**fields)
             _record_delay(context)

@@ -255,7 +255,7 @@ def oauth_flow(
             authorization_url=consent_url(settings.api_url),
             installation_store=InstallationStore(client, tokens, installed),
             state_store=OAuthStates(client),
-            callback_options=AsyncCallbackOptions(success=_succeeded, failure=_failed),
+            callback_options=AsyncCallbackOptions(success=_show_success, failure=_show_failure),
         ),
     )
 
@@ -265,11 +265,11 @@ def consent_url(api_url: str) -> str:
     return api_url.removesuffix("/").removesuffix("/api") + "/oauth/v2/authorize"
 
 
-async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
+async def _show_success(args: AsyncSuccessArgs) -> BoltResponse:
     return _page(200, *text.installed(args.installation.team_name or ""))
 
 
-async def _failed(args: AsyncFailureArgs) -> BoltResponse:
+async def _show_failure(args: AsyncFailureArgs) -> BoltResponse:
     _LOG.warning("an installation failed: %s %s", args.reason, args.error or "")
     return _page(args.suggested_status_code, *text.not_installed(args.reason, str(args.error)))
 

@@ -128,10 +128,10 @@ class SlackPlatform:
             await asyncio.sleep(wait)
         reply = {"thread_ts": thread, "reply_broadcast": target.broadcast} if thread else {}
         call = {"channel": channel, **body, **reply}
-        response = await self._uploads.send(client, team, lambda shown: self._paced(client, team, shown), call)
+        response = await self._uploads.send(client, team, lambda shown: self._post_in_turn(client, team, shown), call)
         return str(response["ts"])
 
-    async def _paced(self, client: AsyncWebClient, team: str, call: dict[str, Any]) -> Any:
+    async def _post_in_turn(self, client: AsyncWebClient, team: str, call: dict[str, Any]) -> Any:
         """Posts a message whose turn has come, as soon as Slack has room for it."""
         channel = str(call["channel"])
         while wait := self._limiter.start(team, channel):

@@ -101,7 +101,7 @@ class Uploads:
             except SlackApiError as error:
                 if error_code(error) not in _REFUSALS:
                     raise
-                renewed = await self._renewed(client, workspace, body)
+                renewed = await self._renew(client, workspace, body)
                 if renewed is None:
                     await asyncio.sleep(pause)
                 else:
@@ -134,7 +134,7 @@ class Uploads:
         await client.files_completeUploadExternal(files=[{"id": file, "title": "picture.png"}])
         return file
 
-    async def _renewed(self, client: AsyncWebClient, workspace: str, body: Body) -> Body | None:
+    async def _renew(self, client: AsyncWebClient, workspace: str, body: Body) -> Body | None:
         """Returns the body with files that were deleted uploaded again; None if none was."""
         ids: dict[str, str] = {}
         for id_, file in self._files_in(workspace, body).items():

@@ -61,7 +61,7 @@ class AccountPages:
             Route(SIGN_IN, self.begin),
             Route(urlsplit(provider.redirect_uri).path, self.complete),
             Route("/account/join", self.join, methods=["POST"]),
-            Route(SIGNED_OUT, self.signed_out),
+            Route(SIGNED_OUT, self.show_signed_out),
         )
 
     async def begin(self, request: Request) -> Response:
@@ -90,7 +90,7 @@ class AccountPages:
         """Takes the provider's answer. Each attempt is completed once, whether it succeeds or not."""
         state = request.query_params.get("state", "")
         try:
-            response = await self._completed(request, state)
+            response = await self._complete(request, state)
         except RequestProblem as problem:
             html = page("problem.html", title=problem.title, text=problem.detail, home="")
             response = HTMLResponse(html, problem.status_code)
@@ -98,7 +98,7 @@ class AccountPages:
             response.delete_cookie(self._cookie(state), path=urlsplit(self._provider.redirect_uri).path)
         return response
 
-    async def _completed(self, request: Request, state: str) -> Response:
+    async def _complete(self, request: Request, state: str) -> Response:
         kept = self._opened("sign-in", request.cookies.get(self._cookie(state), ""))
         attempt = Attempt(kept["state"], kept["nonce"], kept["verifier"])
         query = request.query_params
@@ -110,7 +110,7 @@ class AccountPages:
             error = error_code(query.get("error", "no_code"))
             raise RequestProblem(403, *text.sign_in_refused(self._provider.name, error))
         try:
-            account = await self._provider.account(query["code"], attempt)
+            account = await self._provider.fetch_account(query["code"], attempt)
         except ProviderUnreachable as problem:
             raise self._unreachable(problem) from None
         except ProviderRefused as refused:
@@ -119,12 +119,12 @@ class AccountPages:
             raise self._unverified(refused) from None
         person = await self._store.find_account(account.digest)
         if person is not None:
-            return await self._entered(request, person, account)
+            return await self._enter(request, person, account)
         # Who joined by name in this browser can keep what they have.
         mine = await self._store.without_account(self._cookies.known(request))
         if mine or not account.name:
             return self._asked(account, mine)
-        return await self._joined(request, account, account.name, None)
+        return await self._join(request, account, account.name, None)
 
     async def join(self, request: Request) -> Response:
         """Joins under the name that the page asked for, or continues as a member who joined by name in this browser."""
@@ -133,9 +133,9 @@ class AccountPages:
         member = text_of(fields, "member") or None
         if member is not None and member not in self._cookies.known(request):
             raise RequestProblem(403, *text.SIGN_IN_OVER)
-        return await self._joined(request, account, text_of(fields, "name"), member)
+        return await self._join(request, account, text_of(fields, "name"), member)
 
-    async def signed_out(self, request: Request) -> Response:
+    async def show_signed_out(self, request: Request) -> Response:
         """Says that this browser is signed out, and how to sign out of the provider."""
         try:
             elsewhere = await self._provider.sign_out_url()
@@ -144,7 +144,7 @@ class AccountPages:
         html = page("signed_out.html", provider=self._provider.name, elsewhere=elsewhere, again=SIGN_IN)
         return HTMLResponse(html)
 
-    async def _joined(self, request: Request, account: Account, name: str, member: str | None) -> Response:
+    async def _join(self, request: Request, account: Account, name: str, member: str | None) -> Response:
         try:
             person = await self._store.join_with_account(account.digest, name, member)
         except ServiceRefused as refused:
@@ -154,9 +154,9 @@ class AccountPages:
             return self._asked(account, mine, name, plain_refusal(refused.refusal)[1])
         if person is None:
             raise RequestProblem(409, *text.HAS_ANOTHER)
-        return await self._entered(request, person, account)
+        return await self._enter(request, person, account)
 
-    async def _entered(self, request: Request, person: WebPerson, account: Account) -> Response:
+    async def _enter(self, request: Request, person: WebPerson, account: Account) -> Response:
         if account.admin is not None and account.admin != person.admin:
             await self._store.make_admin(person.id, account.admin)
         response = RedirectResponse(f"/m/{person.id}/{self._first_page}", 303)

@@ -130,7 +130,7 @@ class Provider:
             return self._description[1]
         url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
         try:
-            found = Description.model_validate(await _fetched("GET", url))
+            found = Description.model_validate(await _fetch("GET", url))
         except ValidationError as wrong:
             missing = ", ".join(str(error["loc"][0]) for error in wrong.errors() if error["loc"])
             raise ProviderUnreachable(f"{url} has no usable {missing or 'description'}") from None
@@ -165,17 +165,17 @@ class Provider:
             return None
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode({'client_id': self._settings.client_id})}"
 
-    async def account(self, code: str, attempt: Attempt) -> Account:
+    async def fetch_account(self, code: str, attempt: Attempt) -> Account:
         """Exchanges a code. Returns whose it is.
 
         Raises ProviderUnreachable, ProviderRefused or TokenRefused.
         """
         description = await self.describe()
         try:
-            tokens = Tokens.model_validate(await self._exchanged(description, code, attempt))
+            tokens = Tokens.model_validate(await self._exchange(description, code, attempt))
         except ValidationError:
             raise ProviderUnreachable(f"{description.token_endpoint} sent no ID token") from None
-        claims = await self._verified(description, tokens.id_token, attempt.nonce)
+        claims = await self._verify(description, tokens.id_token, attempt.nonce)
         subject: str = claims["sub"]
         wanted = {self._settings.name_claim, *([self._settings.admin_claim] if self._settings.admin_group else ())}
         if tokens.access_token and description.userinfo_endpoint and wanted - set(claims):
@@ -185,7 +185,7 @@ class Provider:
             claims = {**more, **claims}
         return Account(secret_digest(f"{self.issuer}\n{subject}"), self._name_in(claims), self._is_admin(claims))
 
-    async def _exchanged(self, description: Description, code: str, attempt: Attempt) -> object:
+    async def _exchange(self, description: Description, code: str, attempt: Attempt) -> object:
         settings = self._settings
         form = {
             "grant_type": "authorization_code",
@@ -200,15 +200,15 @@ class Provider:
             login = httpx.BasicAuth(quote(settings.client_id, safe=""), quote(settings.secret, safe=""))
         else:
             form |= {"client_id": settings.client_id, "client_secret": settings.secret}
-        return await _fetched("POST", description.token_endpoint, form=form, auth=login)
+        return await _fetch("POST", description.token_endpoint, form=form, auth=login)
 
     async def _user_info(self, endpoint: str, token: str) -> dict[str, Any]:
         if not is_safe(endpoint):
             return {}
-        found = await _fetched("GET", endpoint, bearer=token)
+        found = await _fetch("GET", endpoint, bearer=token)
         return found if isinstance(found, dict) else {}
 
-    async def _verified(self, description: Description, token: str, nonce: str) -> dict[str, Any]:
+    async def _verify(self, description: Description, token: str, nonce: str) -> dict[str, Any]:
         """Returns the claims of an ID token that the provider signed for us, for this attempt."""
         from joserfc import jwt
         from joserfc.errors import ExpiredTokenError, InvalidClaimError, JoseError, MissingClaimError
@@ -254,7 +254,7 @@ class Provider:
         now = self._clock()
         kept = SHORTEST_KEPT if fresh else KEPT
         if self._keys is None or not self._keys[0] <= now < self._keys[0] + kept:
-            found = await _fetched("GET", description.jwks_uri)
+            found = await _fetch("GET", description.jwks_uri)
             if not isinstance(found, dict) or not isinstance(found.get("keys"), list):
                 raise ProviderUnreachable(f"{description.jwks_uri} has no keys")
             self._keys = now, found
@@ -292,7 +292,7 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-async def _fetched(
+async def _fetch(
     method: str,
     url: str,
     *,
