@@ -20,7 +20,7 @@ from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings, OidcSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
-from service.healthcheck import FILE_VARIABLE
+from service.healthcheck import FILE_VARIABLE, MAX_AGE_SECONDS
 from tests.container.test_files import SERVICES as CONTAINERS
 from tests.container.test_files import names_of
 
@@ -238,6 +238,64 @@ def test_the_bundled_database_has_connections_for_every_process(everything: list
     assert connections >= 30 * (running["service"] + running["worker"] + 2) + 10
 
 
+def test_a_service_without_its_database_gets_no_calls_and_is_left_running(everything: list[Manifest]) -> None:
+    (service,) = pods(everything)["service"]["spec"]["containers"]
+    assert service["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert {service[probe]["httpGet"]["path"] for probe in ("livenessProbe", "startupProbe")} == {"/healthz"}
+
+
+@pytest.mark.parametrize("part", ["worker", "web", "discord", "slack"])
+def test_a_process_that_hangs_is_started_again_within_two_minutes(everything: list[Manifest], part: str) -> None:
+    (container,) = pods(everything)[part]["spec"]["containers"]
+    probe = container["livenessProbe"]
+    *words, place = probe["exec"]["command"]
+    assert words == ["python", "-S", "-m", "service.healthcheck"]
+    assert {"name": FILE_VARIABLE, "value": place} in container["env"]
+    assert 60 <= MAX_AGE_SECONDS + probe["periodSeconds"] * probe["failureThreshold"] <= 120
+
+
+def test_an_update_migrates_first_and_leaves_no_gap(everything: list[Manifest]) -> None:
+    for part in ("service", "worker"):
+        deployment = of_kind(everything, "Deployment")[part]["spec"]
+        assert deployment["strategy"] == {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+        assert [one["args"] for one in deployment["template"]["spec"]["initContainers"]] == [["migrate"]]
+    job = of_kind(everything, "Job")["migrate"]
+    assert job["metadata"]["name"] == "quiz-dailygrad-migrate-1", "a job of its own for each revision"
+    containers_of_job = [one["args"] for one in containers(job["spec"]["template"])]
+    assert containers_of_job == [["migrate"], ["bank", "import"]]
+
+
+@pytest.mark.parametrize("part", ["discord", "slack"])
+def test_a_bot_keeps_its_log_of_events_in_its_volume(everything: list[Manifest], part: str) -> None:
+    found = of_kind(everything, "StatefulSet")[part]["spec"]
+    (container,) = found["template"]["spec"]["containers"]
+    (claim,) = found["volumeClaimTemplates"]
+    mounted = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    assert {"name": "DAILYGRAD_DATA", "value": mounted[claim["metadata"]["name"]]} in container["env"]
+
+
+def test_both_sides_of_a_run_use_the_files_of_their_secret(everything: list[Manifest]) -> None:
+    (worker,) = pods(everything)["worker"]["spec"]["containers"]
+    env = {one["name"]: one["value"] for one in worker["env"] if "value" in one}
+    assert [env[f"DAILYGRAD_SANDBOX_{name}"] for name in ("CERT", "KEY", "CA")] == [
+        f"/run/sandbox/{name}" for name in ("tls.crt", "tls.key", "ca.crt")
+    ]
+    for pool in ("cpu", "gpu"):
+        gate = next(one for one in containers(pods(everything)[f"sandbox-{pool}"]) if one["name"] == "gate")
+        given = dict(itertools.pairwise(gate["args"]))
+        files = [given[f"--{name}"] for name in ("cert", "key", "ca")]
+        assert files == [f"/run/tls/{name}" for name in ("tls.crt", "tls.key", "ca.crt")]
+        assert f"tls://quiz-dailygrad-sandbox-{pool}:8443" in env["DAILYGRAD_SANDBOX_URL"].split()
+
+
+def test_a_bundled_database_archives_where_the_values_say(everything: list[Manifest]) -> None:
+    (database,) = of_kind(everything, "Cluster").values()
+    assert database["spec"]["backup"] == {
+        "retentionPolicy": "30d",
+        "barmanObjectStore": {"destinationPath": "s3://backups/"},
+    }
+
+
 def test_a_gpu_pool_asks_for_gpus_and_their_nodes(everything: list[Manifest]) -> None:
     pod = pods(everything)["sandbox-gpu"]["spec"]
     sandbox = next(one for one in pod["containers"] if one["name"] == "sandbox")
@@ -319,14 +377,28 @@ def test_every_process_is_monitored_under_the_job_that_the_rules_name(everything
     assert set(jobs) == set(jobs.values()) == ours
 
 
-def test_budgets_and_autoscalers_name_what_exists(everything: list[Manifest]) -> None:
+def test_every_part_has_a_budget_and_is_spread_over_nodes(everything: list[Manifest]) -> None:
+    running = {part: pod for part, pod in pods(everything).items() if part != "migrate"}
+    budgets = of_kind(everything, "PodDisruptionBudget")
+    assert (
+        set(budgets) == set(running) == {"service", "worker", "sandbox-cpu", "sandbox-gpu", "web", "discord", "slack"}
+    )
+    for part, pod in running.items():
+        (spread,) = pod["spec"]["topologySpreadConstraints"]
+        assert spread["topologyKey"] == "kubernetes.io/hostname"
+        for selector in (budgets[part]["spec"]["selector"], spread["labelSelector"]):
+            assert [one for one, other in running.items() if matches(selector, other["metadata"]["labels"])] == [part]
+        assert budgets[part]["spec"]["maxUnavailable"] == 1
+
+
+def test_autoscalers_name_what_exists(everything: list[Manifest]) -> None:
     deployments = {one["metadata"]["name"]: part for part, one in of_kind(everything, "Deployment").items()}
-    assert set(of_kind(everything, "PodDisruptionBudget")) == set(deployments.values())
     for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
         for part, one in of_kind(everything, kind).items():
             assert deployments[one["spec"]["scaleTargetRef"]["name"]] == part
             assert "replicas" not in of_kind(everything, "Deployment")[part]["spec"], "the autoscaler would be undone"
     (trigger,) = of_kind(everything, "ScaledObject")["sandbox-gpu"]["spec"]["triggers"]
+    assert trigger["metadata"]["threshold"] == "15", "queue.seconds"
     assert trigger["metadata"]["query"] == 'max(dailygrad_answers_waiting_seconds{namespace="team"})'
 
 
