@@ -43,6 +43,8 @@ SESSION_LIFETIME: Final = timedelta(days=365)
 """How long a browser stays signed in without being used."""
 USED_EVERY: Final = timedelta(hours=1)
 """How exactly the last use of a session is known."""
+OPERATORS_LINK: Final = timedelta(days=1)
+"""How long a sign-in link works that the operator makes: they may send it to somebody."""
 SESSIONS_SHOWN: Final = 200
 POLL_SECONDS: Final = 1.0
 """Longest time until a change is found whose notification was lost, seconds."""
@@ -201,7 +203,7 @@ async def sign_in_by_name(session: AsyncSession, name: str, admin: bool, now: da
     if admin:
         await web_people.set_admin(session, chat, person.id, True)
     code = secrets.token_urlsafe(24)
-    await web_people.add_sign_in(session, chat, person.id, secret_digest(code), now + timedelta(days=1))
+    await web_people.add_sign_in(session, chat, person.id, secret_digest(code), now + OPERATORS_LINK)
     return code
 
 
