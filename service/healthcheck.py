@@ -23,7 +23,7 @@ FILE_VARIABLE = "DAILYGRAD_ALIVE_FILE"
 MAX_HANGS = 4
 """Checks in a row that find the process hanging, after which it is killed."""
 _SCHEME = "http://"
-_TIMEOUT_SECONDS = 8.0
+TIMEOUT_SECONDS = 8.0
 """Longest wait for a process's answer."""
 
 
@@ -31,7 +31,7 @@ class Hanging(Exception):
     """The process runs and does nothing. The message says how that was noticed."""
 
 
-def find_problem(place: str, now: float, timeout: float = _TIMEOUT_SECONDS) -> str:
+def find_problem(place: str, now: float, timeout: float = TIMEOUT_SECONDS) -> str:
     """Returns what is wrong at `place`, or an empty string. `now` is in seconds since the epoch. Raises Hanging."""
     if place.startswith(_SCHEME):
         try:

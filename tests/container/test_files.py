@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import yaml
 from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings, OidcSettings
 from bot.slack.settings import SlackSettings
+from service import healthcheck
 from service.config import Settings
 from service.healthcheck import FILE_VARIABLE
 from service.store.monitor_role import MONITOR_ROLE
@@ -104,6 +106,80 @@ def test_every_container_is_confined(service: str) -> None:
     assert service in ("postgres", "caddy") or one["user"].split(":")[0] not in ("", "0")
     assert "privileged" not in one
     assert one["logging"]["options"] == {"max-size": "10m", "max-file": "3"}
+
+
+def seconds(text: str) -> int:
+    found = re.fullmatch(r"(\d+)s", text)
+    assert found is not None, text
+    return int(found[1])
+
+
+@pytest.mark.parametrize("service", ["service", "worker", *BOTS])
+def test_a_process_that_hangs_is_killed_within_two_minutes(service: str) -> None:
+    """docs/operating.md: after four failed checks, one to two minutes."""
+    check = SERVICES[service]["healthcheck"]
+    *words, place, counted = check["test"]
+    assert words == ["CMD", "python", "-S", "-m", "service.healthcheck"]
+    assert counted == "/tmp/hangs", "without it nothing is counted, and nothing killed"
+    # A check of an address waits for an answer, and then asks whether the process answers at all.
+    asks = 2 * healthcheck.TIMEOUT_SECONDS if place.startswith("http") else 0
+    assert seconds(check["timeout"]) > asks, "the engine would end the check before it counts"
+    noticed = 0 if asks else healthcheck.MAX_AGE_SECONDS
+    assert 60 <= noticed + healthcheck.MAX_HANGS * (seconds(check["interval"]) + asks) <= 120
+    if not asks:
+        assert given(service)[FILE_VARIABLE] == place
+
+
+def test_a_container_that_is_stopped_may_finish_what_it_does() -> None:
+    """A worker finishes its jobs in 20 s, the sandbox its runs in 8 s (docs/sandbox.md)."""
+    for service in OURS:
+        assert seconds(SERVICES[service]["stop_grace_period"]) > 20
+    for service in ("sandbox", "sandbox-gpu"):
+        assert seconds(SERVICES[service]["stop_grace_period"]) > 8
+
+
+def test_each_part_starts_after_what_it_needs() -> None:
+    waits = {
+        name: {part: one["condition"] for part, one in service["depends_on"].items()}
+        for name, service in SERVICES.items()
+        if isinstance(service.get("depends_on"), dict)
+    }
+    migrated = {"migrate": "service_completed_successfully"}
+    assert waits == {
+        "postgres": {"keys": "service_completed_successfully"},
+        "migrate": {"postgres": "service_healthy"},
+        "service": migrated,
+        "worker": {**migrated, "sandbox": "service_healthy"},
+        "postgres-exporter": migrated,
+        **{bot: {"service": "service_healthy"} for bot in BOTS},
+    }
+    assert SERVICES["migrate"]["entrypoint"] == [
+        "sh",
+        "-c",
+        "python -m dailygrad migrate && python -m dailygrad bank import",
+    ]
+
+
+def test_the_sandboxes_share_sockets_in_memory_and_nothing_else() -> None:
+    """docs/sandbox.md: the volume holds only sockets, in memory, 1 MB; the worker is in the group of its owner."""
+    options = WHOLE["volumes"]["sandbox"]["driver_opts"]
+    assert (options["type"], options["device"]) == ("tmpfs", "tmpfs")
+    assert options["o"] == "size=1m,nr_inodes=256,mode=0750,uid=10002,gid=10002"
+
+
+def test_visitors_of_grafana_can_only_look() -> None:
+    grafana = given("grafana")
+    assert (grafana["GF_AUTH_ANONYMOUS_ENABLED"], grafana["GF_AUTH_ANONYMOUS_ORG_ROLE"]) == ("true", "Viewer")
+    assert grafana["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"] == grafana["GF_AUTH_DISABLE_LOGIN_FORM"] == "true"
+
+
+def test_containers_beside_it_say_that_a_request_to_the_web_chat_came_by_tls() -> None:
+    """Otherwise cookies behind Caddy would not be secure. Docker's networks have private addresses."""
+    trusted = [ip_network(one) for one in given("web")["FORWARDED_ALLOW_IPS"].split(",")]
+    for inside in ("127.0.0.1", "10.1.2.3", "172.18.0.5", "192.168.16.2"):
+        assert any(ip_address(inside) in network for network in trusted), inside
+    for outside in ("203.0.113.9", "172.32.0.1"):
+        assert not any(ip_address(outside) in network for network in trusted), outside
 
 
 def on_network(name: str) -> set[str]:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
+import shutil
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 from cryptography.fernet import Fernet
+from starlette.responses import PlainTextResponse
+from typer.testing import CliRunner
 
 from bot.cli import bot_findings
 from bot.doctor.checks import CheckResult
-from bot.doctor.command import findings, run_checks
+from bot.doctor.command import doctor_command, findings, run_checks
 from bot.doctor.environment import BOT_SETTINGS, find_unknown
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
 from service.leader import Leader
 from service.logs import Redaction
+from service.ops import deployment
 from service.ops.backups import MAX_AGE, examine_backups, read_header, take
-from service.ops.deployment import examine_database, running_at, secrets_in
+from service.ops.deployment import LEAST_SPACE, examine_database, examine_space, running_at, secrets_in
 from service.process import listen, now, serve_app
 from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase
@@ -178,6 +184,58 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
         environ.setenv("DAILYGRAD_LINK_SECRET", "")
         said = lines([one async for one in bot_findings(now())])
         assert "broken links: invalid settings | DAILYGRAD_LINK_URL is set" in said
+
+
+async def test_links_that_lead_elsewhere_are_broken(environ: pytest.MonkeyPatch, service: Service) -> None:
+    with listen("127.0.0.1", 0, tries=1) as listener:
+        async with listened(service) as url, serve_app(PlainTextResponse("nothing is here", 404), listener):
+            elsewhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            environ.setenv("DAILYGRAD_SERVICE_URL", url)
+            environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+            environ.setenv("DAILYGRAD_LINK_URL", elsewhere)
+            environ.setenv("DAILYGRAD_LINK_SECRET", "a secret that signs links")
+            said = lines([one async for one in bot_findings(now())])
+    assert f"broken links: {elsewhere} is not the web editor (status 404) | point it at `dailygrad bot web`" in said
+
+
+async def test_the_exit_status_says_whether_something_is_broken(
+    environ: pytest.MonkeyPatch, service: Service, tmp_path: Path
+) -> None:
+    async def ended() -> int:
+        made = await asyncio.to_thread(CliRunner().invoke, doctor_command, ["--data", str(tmp_path)])
+        return made.exit_code
+
+    async with listened(service) as url:
+        environ.setenv("DAILYGRAD_SERVICE_URL", url)
+        environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+        assert await ended() == 0
+        environ.setenv("DAILYGRAD_SERVICE_TOKEN", "another-that-nobody-knows")
+        assert await ended() == 1
+
+
+def test_a_disk_that_is_nearly_full_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for free, good in ((LEAST_SPACE, True), (LEAST_SPACE - 1, False)):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        found = examine_space(tmp_path)
+        assert (found.ok, "make room" in found.fix) == (good, not good)
+
+
+async def test_a_sandbox_that_hangs_does_not_hold_the_doctor(
+    environ: pytest.MonkeyPatch, database_url: str, tmp_path: Path
+) -> None:
+    environ.setattr(deployment, "TIMEOUT_SECONDS", 0.05)
+    path = tmp_path / "sandbox.sock"
+
+    async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_unix_server(hang, path)
+    async with server:
+        settings = Settings(database_url=database_url, service_token=TOKEN, sandbox_socket=path)
+        found = await deployment.examine_sandbox(settings)
+    assert found is not None and not found.ok
+    assert found.fix.endswith("it takes too long")
 
 
 async def test_an_openid_provider(environ: pytest.MonkeyPatch, service: Service) -> None:

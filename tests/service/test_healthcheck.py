@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from service.healthcheck import MAX_AGE_SECONDS, MAX_HANGS, Hanging, count_hang, find_problem, main
-from service.heartbeat import send_heartbeats
+from service.heartbeat import INTERVAL_SECONDS, send_heartbeats
 
 
 async def test_heartbeats_reveal_a_hang_and_end_with_the_block(tmp_path: Path) -> None:
@@ -27,6 +27,10 @@ async def test_heartbeats_reveal_a_hang_and_end_with_the_block(tmp_path: Path) -
         with pytest.raises(Hanging, match=r"21 s ago: the process hangs"):
             find_problem(str(place), touched + MAX_AGE_SECONDS + 1)
     assert "No such file" in find_problem(str(place), touched)
+
+
+def test_three_late_heartbeats_are_no_hang() -> None:
+    assert 4 * INTERVAL_SECONDS < MAX_AGE_SECONDS
 
 
 class Answers(http.server.BaseHTTPRequestHandler):

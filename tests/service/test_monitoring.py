@@ -178,6 +178,42 @@ def test_every_alert_has_a_runbook_that_it_links_to() -> None:
         assert len(sections[rule["alert"]].split()) >= 25, rule["alert"]
 
 
+SAID = {
+    "QuestionNotPosted": (300, "more than five minutes"),
+    "OutboxStands": (900, "a quarter of an hour"),
+    "AnswersNotJudged": (120, "two minutes"),
+    "FirstResponsesSlow": (2, "more than two seconds"),
+    "MemoryNearLimit": (0.9, "more than nine tenths"),
+    "DiskNearlyFull": (0.1, "Less than a tenth"),
+    "TransactionOpenTooLong": (900, "a quarter of an hour"),
+    "ArchivingStopped": (1800, "half an hour"),
+    "BackupTooOld": (36 * 3600, "36 hours"),
+    "RetentionBehind": (3 * 24 * 3600, "three days"),
+}
+"""The number that a rule compares with, and how the alert's runbook says it."""
+
+
+@pytest.mark.parametrize("alert", SAID)
+def test_a_runbook_says_when_its_alert_fires(alert: str) -> None:
+    limit, words = SAID[alert]
+    (rule,) = (one for one in rules() if one["alert"] == alert)
+    compared = re.search(r"[<>] ([\d.]+)$", rule["expr"])
+    assert compared is not None and float(compared[1]) == limit
+    page = " ".join(RUNBOOKS.read_text(encoding="utf-8").split())
+    assert words in page.partition(f"### {alert} ")[2].partition("###")[0]
+
+
+def test_a_page_waits_for_nobody_and_comes_again_sooner() -> None:
+    """A route for each severity: docs/operating.md names the two files of URLs."""
+    config = yaml.safe_load((FOLDER / "alertmanager.yml").read_text(encoding="utf-8"))
+    (page,) = config["route"]["routes"]
+    assert page["matchers"] == ['severity="page"']
+    files = {one["name"]: one["slack_configs"][0]["api_url_file"].rpartition("/")[2] for one in config["receivers"]}
+    assert (files[page["receiver"]], files[config["route"]["receiver"]]) == ("pages_url", "tickets_url")
+    (inhibited,) = config["inhibit_rules"]
+    assert inhibited["target_matchers"] == ['severity="ticket"'], "a page is never held back"
+
+
 @pytest.mark.skipif(not shutil.which("promtool"), reason="Prometheus's promtool is not installed")
 def test_prometheus_itself_takes_the_files() -> None:
     for words in (("config", "prometheus.yml"), ("rules", "alerts.yml")):
