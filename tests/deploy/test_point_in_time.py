@@ -212,7 +212,7 @@ def test_old_backups_go_with_the_wal_that_only_they_need(server: Server) -> None
             sleep(0.05)
         write(server, f"write {number}")
         server.archived()
-        server.script("base", "2")
+        server.script("base")
     backups = sorted(path.name for path in (server.archive / "base").iterdir())
     assert len(backups) == 2
     before = "2000-01-01 00:00:00+00"
@@ -246,3 +246,6 @@ def test_a_segment_is_kept_once_and_never_replaced(tmp_path: Path) -> None:
     assert script(tmp_path, "fetch", "000000010000000000000002", str(back)) != 0
     assert script(tmp_path, "wal", str(tmp_path / "missing"), "000000010000000000000003") != 0
     assert script(tmp_path, "fetch", "000000010000000000000003", str(back)) != 0, "half a segment is none"
+    kept = {path.name: path.stat() for path in (tmp_path / "wal").iterdir() if path.suffix == ".gz"}
+    assert [*kept] == ["000000010000000000000001.gz"], "whole or not at all"
+    assert {one.st_mode & 0o077 for one in kept.values()} == {0}, "it is the whole database"

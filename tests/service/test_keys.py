@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from cryptography.fernet import Fernet
@@ -115,6 +119,34 @@ def test_a_rotation_that_is_cut_short_is_finished_by_the_next_start(folders: Fol
     rotate(Folders(folders.store, folders.service.parent / "web", bots=folders.bots))  # the service got nothing
     make_keys(folders)
     assert contents(folders.service)["service_token"].endswith(f"\n{before['service_token']}")
+
+
+def test_no_bot_has_a_token_before_the_service_accepts_it(folders: Folders) -> None:
+    make_keys(folders)
+    web = folders.bots["web"]
+    rmtree(web)
+    web.write_text("a file in its place")
+    with pytest.raises(OSError):
+        rotate(folders)
+    tokens = contents(folders.bots["discord"])["service_token"]
+    assert tokens == bots_of(folders)["discord"][0], "the rotation had begun"
+
+
+def test_a_disk_that_is_full_leaves_the_secrets_of_before(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def opened(descriptor: int, mode: str) -> Full:
+        os.close(descriptor)
+        return Full()
+
+    make_keys(folders)
+    before = contents(folders.store)
+    monkeypatch.setattr(os, "fdopen", opened)
+    with pytest.raises(OSError, match="No space left"):
+        rotate(folders)
+    assert {name: text for name, text in contents(folders.store).items() if not name.startswith(".")} == before
 
 
 def test_the_key_of_another_machine_is_taken_and_kept(folders: Folders) -> None:

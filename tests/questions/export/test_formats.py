@@ -232,12 +232,19 @@ def test_a_note_keeps_its_ids_from_edition_to_edition() -> None:
                 connection.close()
 
     first = Bank("x", "X", tuple(ASKED[:5]))
-    later = Bank("x", "X", (dataclasses.replace(ASKED[7], topic="new"), *reversed(ASKED[:5])))
+    clearer = [dataclasses.replace(question, prompt=f"Put better: {question.prompt}") for question in ASKED[:5]]
+    later = Bank("x", "X", (dataclasses.replace(ASKED[7], topic="new"), *reversed(clearer)))
     notes, cards = rows(export_bank(first, "anki", at=1.0e9))
     more_notes, more_cards = rows(export_bank(later, "anki", at=1.1e9))
     assert {note[:2] for note in notes} < {note[:2] for note in more_notes}
     assert set(cards) < set(more_cards)
     assert {note[2] for note in notes} == {1_000_000_000} and {note[2] for note in more_notes} == {1_100_000_000}
+
+
+def test_a_package_has_no_date_but_the_one_that_is_given() -> None:
+    """The same bank gives the same bytes on any day."""
+    with zipfile.ZipFile(io.BytesIO(export_bank(BANK, "anki"))) as package:
+        assert {entry.date_time for entry in package.infolist()} == {(2026, 1, 1, 0, 0, 0)}
 
 
 def test_anki_itself_opens_a_package(tmp_path: Path) -> None:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import stat
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from service.ops.parquet import Archived, Arrow, parse_month, write_archive
 from service.process import CommandFailed
+from service.store.analysis import Row
+from service.store.session import libpq_url
 from service.wire import AnswerInput
 from tests.conftest import Clock
-from tests.service.daily_channel import DailyChannel, choice, prose
+from tests.service.daily_channel import SPEC, DailyChannel, choice, prose
+from tests.service.two_chats import GUILD, TwoChats
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install -e '.[archive]'")
 
@@ -112,6 +117,74 @@ async def test_a_workspace_has_its_own_files_and_can_be_written_alone(
     assert table(tmp_path / "one", "rounds", 2) == table(tmp_path / "all", "rounds", 2)
     with pytest.raises(FileNotFoundError):
         table(tmp_path / "one", "rounds", 1)
+    assert len(await archived(daily, tmp_path / "one", APRIL)) == 1, "the month was not there as a whole"
+    assert table(tmp_path / "one", "rounds", 1) == table(tmp_path / "all", "rounds", 1)
+
+
+async def test_accounts_that_were_linked_are_one_member(daily: DailyChannel, clock: Clock, tmp_path: Path) -> None:
+    chats = TwoChats(daily, clock)
+    await daily.bank(choice())
+    await daily.client.schedule_add(chats.boss("discord"), "schedule", GUILD, SPEC)
+    await chats.join_chats()
+    ref = await chats.asked("discord")
+    await chats.answer("Ada", "discord", ref)
+    await chats.answer("Ada", "slack", ref, "b", after=2)
+    await chats.closed()
+    await chats.link("Ada")
+    await archived(daily, tmp_path, APRIL)
+    answers = table(tmp_path, "answers", 1)
+    assert (len(answers), len({one["member"] for one in answers})) == (2, 1)
+
+
+class WritesMeanwhile(Arrow):
+    """Has the question renamed once the first file is written."""
+
+    def __init__(self, database_url: str) -> None:
+        super().__init__()
+        self.database_url = database_url
+
+    def write(self, file: Path, schema: Any, rows: Iterator[Row]) -> int:
+        count = super().write(file, schema, rows)
+        with psycopg.connect(libpq_url(self.database_url)) as connection:
+            connection.execute("update question set key = 'renamed'")
+        return count
+
+
+async def test_all_files_of_a_month_show_one_instant(daily: DailyChannel, clock: Clock, tmp_path: Path) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    clock.advance(hours=1)
+    (post,) = [body for body in await daily.ticked() if body.kind == "question"]
+    await daily.answer(post.ref, "a")
+    clock.advance(hours=9)
+    await daily.ticked()
+    url = daily.service.settings.database_url
+    await asyncio.to_thread(write_archive, WritesMeanwhile(url), url, tmp_path, APRIL)
+    (round_,), (answer,) = table(tmp_path, "rounds", 1), table(tmp_path, "answers", 1)
+    assert (round_["question"], answer["question"]) == ("views", "views")
+
+
+def test_a_file_that_cannot_be_finished_leaves_the_one_of_before(tmp_path: Path) -> None:
+    def broken() -> Iterator[Row]:
+        yield (1,)
+        raise psycopg.OperationalError("the connection was lost")
+
+    arrow, file = Arrow(), tmp_path / "rows.parquet"
+    schema = arrow.arrow.schema([("round", arrow.arrow.int64())])
+    assert arrow.write(file, schema, iter([(7,), (8,)])) == 2
+    before = file.read_bytes()
+    with pytest.raises(psycopg.OperationalError):
+        arrow.write(file, schema, broken())
+    assert file.read_bytes() == before
+
+
+async def test_a_day_that_was_skipped_keeps_no_month_open(daily: DailyChannel, clock: Clock, tmp_path: Path) -> None:
+    await daily.schedule()
+    clock.advance(hours=1)
+    await daily.ticked()
+    (done,) = await archived(daily, tmp_path, APRIL)
+    (round_,) = table(tmp_path, "rounds", 1)
+    assert (done.rows, round_["skipped"], round_["closed_at"]) == (1, "no question", None), "there is no bank"
 
 
 async def test_a_month_is_written_once_and_again_on_request(daily: DailyChannel, clock: Clock, tmp_path: Path) -> None:

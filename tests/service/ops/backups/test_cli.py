@@ -18,12 +18,13 @@ from typer.testing import CliRunner, Result
 from service.app import build
 from service.client import ServiceClient
 from service.config import Settings
-from service.ops.backups import backups_command
+from service.ops import backups
+from service.ops.backups import backup_database, backups_command
 from service.process import CommandFailed, lock_folder, now
 from service.store import migrations
 from service.store.session import libpq_url, start_postgres
 from tests import forked
-from tests.conftest import TOKEN, MakeDatabase
+from tests.conftest import TOKEN, Clock, MakeDatabase
 from tests.service.rows import Rows, all_rows
 
 ROOT = Path(__file__).parents[4]
@@ -75,6 +76,29 @@ async def test_a_restore_says_that_the_key_of_its_secrets_is_missing(
         assert (
             "But 1 of 1 stored secrets were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY" in said
         ) is warned
+
+
+def test_each_backup_in_a_folder_is_a_new_file(
+    database_url: str, folder: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backups, "now", clock)
+    typed("backup", str(folder), url=database_url)
+    clock.advance(seconds=1)
+    typed("backup", str(folder), url=database_url)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "dailygrad-20260302T080000Z.dump",
+        "dailygrad-20260302T080001Z.dump",
+    ]
+
+
+def test_a_terminal_gets_no_backup(database_url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    screen, terminal = os.openpty()
+    with os.fdopen(screen), os.fdopen(terminal, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        with pytest.raises(CommandFailed, match="a backup is binary: name a file, or redirect it"):
+            backup_database("-", folder)
+        monkeypatch.undo()
 
 
 def test_an_unwritable_or_unreadable_backup_is_reported_and_leaves_nothing(
