@@ -12,14 +12,15 @@ import pytest
 from pydantic import SecretStr
 
 from questions.model import Question
-from sandbox.client import SandboxClient
+from sandbox.client import Health, SandboxClient, SandboxUnreachable
+from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
 from service.rounds.contestant import AHEAD, CHECK_INTERVAL
 from service.sandboxes import SandboxPort
 from service.store.contestants import AskedSlot, ContestantAnswerRow
 from service.store.tables import AnswerRow, Ledger
-from service.wire import ContestantAnswer, QuestionPost, RevealPost
+from service.wire import ContestantAnswer, ExtraRound, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
 from tests.doubles.models import ModelDouble, model_double
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code, daily_channel_of, prose, value
@@ -232,6 +233,53 @@ async def test_several_processes_ask_once(opened: Open, model: ModelDouble, cloc
             await one.service.jobs.defer_asking(session, AskedSlot(row.schedule_id, row.day, row.version_id))
         await one.service.jobs.run_pending()
     assert len(model.asked) == 1
+
+
+async def test_an_extra_question_is_not_asked(opened: Open, model: ModelDouble, clock: Clock) -> None:
+    async with opened(choice(), choice("more")) as daily:
+        await daily.client.ask_extra(daily.who("Boss", admin=True), "extra", DAILY, ExtraRound(open_minutes=30))
+        await daily.ticked()
+        await asked(daily)
+        assert not await daily.rows(ContestantAnswerRow)
+    assert not model.asked
+
+
+async def test_at_most_four_questions_are_asked_at_once(opened: Open) -> None:
+    """Jobs with one lock run one after the other, in any worker."""
+    async with opened(choice()) as daily:
+        async with daily.service.sessions.begin() as session:
+            for schedule in range(1, 11):
+                await daily.service.jobs.defer_asking(session, AskedSlot(schedule, NINE.date(), 1))
+        locks = [job.lock for job in await daily.service.jobs.app.job_manager.list_jobs_async()]
+    assert (len(locks), len(set(locks)), None in locks) == (10, 4, False)
+
+
+class RecordedRuns:
+    """A sandbox that keeps what it is asked to run, and fails."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+
+    async def run(self, run: Run) -> Outcome:
+        self.runs.append(run)
+        return Outcome(id=run.id, status="internal", detail="no child")
+
+    async def health(self) -> Health:
+        raise SandboxUnreachable("it only records")
+
+
+async def test_its_code_goes_after_members_answers_and_a_sandbox_that_fails_gives_no_verdict(
+    opened: Open, model: ModelDouble, clock: Clock
+) -> None:
+    model.reply = json.dumps({"answer": "def double(x):\n    return x + x\n"})
+    sandbox = RecordedRuns()
+    async with opened(code(), sandbox=sandbox) as daily:
+        clock.now = NINE - timedelta(minutes=1)
+        await asked(daily)
+        found = (await revealed(daily, clock)).contestant
+    assert {run.priority for run in sandbox.runs} == {"practice"}
+    assert found is not None and found.given is not None
+    assert (found.given.code, found.verdict, found.credit) == ("def double(x):\n    return x + x\n", None, None)
 
 
 @pytest.mark.sandbox

@@ -195,6 +195,52 @@ async def test_a_question_without_judged_answers_is_not_the_hardest(
     assert digest.right == 0.0
 
 
+@pytest.mark.parametrize(("answers", "named"), [(2, None), (3, "easy")])
+async def test_a_question_with_few_answers_is_not_named(
+    daily: DailyChannel, clock: Clock, boss: Who, answers: int, named: str | None
+) -> None:
+    await daily.bank(choice("easy"))
+    await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
+    await play_day(daily, clock, dict.fromkeys(["Ada", "Bob", "Cy"][:answers], False))
+    clock.advance(days=6, hours=1)
+    digest = (await daily.client.digest(boss)).digest
+    assert (digest.hardest and digest.hardest.question) == named
+
+
+async def test_topics_are_those_of_four_weeks_and_only_open_reports_wait(
+    daily: DailyChannel, clock: Clock, boss: Who
+) -> None:
+    await daily.bank(choice("easy"))
+    await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
+    await play_day(daily, clock, {f"m{number}": False for number in range(10)})
+    for number in range(2):
+        report = await daily.client.report(daily.who("m1"), f"report {number}", "easy", "b is right")
+    await daily.client.report_settle(boss, "settle", report.id, "fixed", "")
+    seen = []
+    for _ in range(5):
+        clock.advance(days=7)
+        digest = (await daily.client.digest(boss)).digest
+        seen.append(len(digest.weakest))
+    assert seen == [1, 1, 1, 1, 0]
+    assert digest.reports == 1
+
+
+async def test_the_week_is_that_of_the_oldest_schedules_zone(daily: DailyChannel, clock: Clock, boss: Who) -> None:
+    """Nine in Auckland on Monday is Sunday evening in UTC."""
+    await daily.bank(choice("easy"), choice("hard"))
+    spec = SPEC.model_copy(update={"zone": "Pacific/Auckland"})
+    await daily.client.schedule_add(boss, "schedule", DAILY, spec)
+    await daily.client.schedule_add(boss, "younger", Where(channel="other", name="#other"), SPEC)
+    for hour in (12, 20):
+        clock.advance(hours=hour)
+        await tick(daily)
+    clock.now = datetime(2026, 3, 8, 19, 59, tzinfo=UTC)
+    assert digests(await tick(daily)) == []
+    clock.advance(minutes=2)
+    ((_, _, digest),) = digests(await tick(daily))
+    assert digest.first == date(2026, 3, 2)
+
+
 async def test_linked_accounts_count_as_one_member_and_forgotten_ones_not_at_all(
     daily: DailyChannel, clock: Clock
 ) -> None:

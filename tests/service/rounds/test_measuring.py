@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -15,6 +16,7 @@ from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
+from service.rounds import measuring
 from service.rounds.jobs import MAX_ATTEMPTS
 from service.rounds.measuring import RUNS, measure_round
 from service.store.measurements import MeasuredAnswer, MeasuredRound
@@ -100,6 +102,25 @@ async def test_answers_that_passed_are_measured_once_and_ranked(played: Open) ->
         (row,) = await daily.rows(MeasuredRound)
         assert len(row.cpu_ms) == RUNS
         assert all(len(row.cpu_ms) == RUNS for row in await daily.rows(MeasuredAnswer))
+
+
+async def test_only_so_many_are_measured_those_who_were_first(played: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "MAX_ANSWERS", 1)
+    async with played() as (daily, _):
+        await measured(daily)
+        found = await board(daily)
+        assert [row.name for row in found.rows] == ["Slow"], "who answered before Fast"
+
+
+async def test_an_answer_that_a_correction_makes_wrong_leaves_the_board(played: Open) -> None:
+    async with played() as (daily, _):
+        await measured(daily)
+        question = code()
+        assert question.task is not None
+        triple = replace(question.task, reference="def double(x):\n    return 3 * x\n")
+        await daily.bank(replace(question, task=triple))
+        await daily.service.jobs.run_pending()
+        assert (await board(daily)).total == 0
 
 
 async def test_without_the_option_nothing_is_measured(played: Open) -> None:

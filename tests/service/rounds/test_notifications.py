@@ -17,7 +17,7 @@ from service.wire import Delivery, ExtraRound, NotificationView, ReminderNote, R
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
 from tests.service.statements import counted
-from tests.service.two_chats import GUILD, TwoChats
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 NINE = MONDAY + timedelta(hours=1)
 NAMES = ("Ada", "Bob", "Cleo")
@@ -117,6 +117,28 @@ async def test_who_answers_before_it_is_sent_gets_none(third_day: DailyChannel, 
     assert {row.state for row in await third_day.rows(Outbox) if row.kind == "reminder"} == {"skipped"}
 
 
+async def test_who_hides_before_it_is_sent_gets_none(third_day: DailyChannel, clock: Clock) -> None:
+    await wants(third_day, "Ada")
+    clock.advance(hours=7, minutes=5)
+    await third_day.service.tick()
+    await third_day.client.privacy(third_day.who("Ada"), "hide", "hide")
+    assert [each for each in await third_day.deliver() if isinstance(each.body, ReminderNote)] == []
+
+
+async def test_a_streak_of_one_is_not_worth_a_message(third_day: DailyChannel, clock: Clock) -> None:
+    await wants(third_day, "Dan")
+    await third_day.answer("r3", "a", "Dan")
+    clock.advance(days=1)
+    await third_day.ticked()
+    clock.advance(hours=7, minutes=5)
+    assert await reminded(third_day) == []
+    await third_day.answer("r4", "a", "Dan")
+    clock.advance(hours=16, minutes=55)
+    await third_day.ticked()
+    clock.advance(hours=7, minutes=5)
+    assert members_of(await reminded(third_day)) == ["dan"]
+
+
 async def test_nobody_is_reminded_of_a_round_that_was_closed_meanwhile(third_day: DailyChannel, clock: Clock) -> None:
     await wants(third_day, "Ada")
     clock.advance(hours=7, minutes=5)
@@ -191,6 +213,44 @@ async def test_results_come_to_those_who_asked_and_answered(daily: DailyChannel,
     ]
     (body,) = [each.body for each in private]
     assert isinstance(body, RoundResult) and body.verdict is not None and body.verdict.verdict == "accepted"
+
+
+async def test_a_chat_that_the_bot_left_gets_nothing(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice(), choice("more"), choice("most"))
+    chats = TwoChats(daily, clock)
+    await chats.schedule()
+    await chats.join_chats()
+    await daily.client.schedule_share(chats.boss("slack"), chats.event(), TEAM, 1)
+    await daily.client.notify(chats.who("Ada", "slack"), "results", "results", True)
+    await daily.client.notify(chats.who("Bob", "slack"), "reminders", "reminders", True)
+    for _ in range(2):
+        ref = await chats.asked()
+        for name in ("Ada", "Bob"):
+            await chats.answer(name, "slack", ref)
+        assert [each.body.kind for each in await chats.closed() if each.member is not None] == ["result"]
+    ref = await chats.asked()
+    await chats.answer("Ada", "slack", ref)
+    await daily.client.chat_presence("slack", "T1", False)
+    clock.advance(hours=7, minutes=5)
+    await daily.service.tick()
+    clock.advance(hours=1)
+    await daily.service.tick()
+    rows = [row for row in await daily.rows(Outbox) if row.round_id == int(ref[1:])]
+    assert [row.kind for row in rows if row.member_id is not None] == []
+
+
+async def test_messages_go_to_the_chat_of_the_latest_change(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    chats = TwoChats(daily, clock)
+    await chats.schedule()
+    await chats.join_chats()
+    await daily.client.notify(chats.who("Ada", "discord"), "first", "results", True)
+    await daily.client.today(chats.who("Ada", "slack"), TEAM)
+    await chats.link("Ada")
+    ada = chats.who("Ada", "slack")
+    assert (await daily.client.notifications(ada)).platform == "discord"
+    await daily.client.notify(ada, "second", "reminders", True)
+    assert (await daily.client.notifications(ada)).platform == "slack"
 
 
 async def test_the_web_shows_a_result_once(third_day: DailyChannel, clock: Clock) -> None:

@@ -124,6 +124,20 @@ async def test_messages_that_wait_or_belong_to_a_round_or_are_edited_stay(
     assert {"of-a-round", "waits", "edited", "edit"} <= keys
 
 
+async def test_a_job_that_failed_lately_stays_however_long_it_was_tried(
+    daily: DailyChannel, clock: Clock, database: str
+) -> None:
+    fill(database, clock())
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "update procrastinate_events set at = %s where type = 'failed' and job_id = (select id from "
+            "procrastinate_jobs where task_name = 'job-old')",
+            (clock() - NEW,),
+        )
+    await Retention(daily.service.sessions, EVERY).check(clock())
+    assert kept(database) >= {"job-old", "job-new"}
+
+
 async def test_a_large_backlog_is_deleted_in_batches_before_the_day_is_done(
     daily: DailyChannel, clock: Clock, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
