@@ -167,6 +167,20 @@ def _tags(note: Note) -> list[str]:
     return [tag for tag in note.tags if tag not in _TEMPLATE_TAGS]
 
 
+def gap_cards(text: str) -> list[tuple[str, str]]:
+    """Returns prompt and hidden text of each card of a text with gaps (`{{c1::…}}`); none if it has too many."""
+    found = list(_GAP.finditer(text))
+    if len(found) > _GAPS:
+        return []
+    return [
+        (
+            _GAP.sub(lambda gap, number=number: _shown(gap, number), text),  # type: ignore[misc]
+            "; ".join(gap["text"] for gap in found if gap["number"] == number),
+        )
+        for number in dict.fromkeys(gap["number"] for gap in found)
+    ]
+
+
 def _add_gaps(draft: ImportDraft, note: Note) -> None:
     """Adds one question per cloze number: its own gaps are hidden, the others show their text."""
     text = note.fields[0][1]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from questions.formats import moodle
+from questions.formats.android_resources import are_resources, data_of_resources
 from questions.formats.data import records
 from questions.formats.data.field_names import FLAGS, WRONG_FLAGS, spelled
 from questions.formats.data.roles import role_of
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from questions.source import Source
 
 NAME = "xml"
+_MOST = 0.6
+"""Share of the texts called questions in the resources of an app that must ask."""
 
 
 def sniff(source: Source) -> bool:
@@ -27,7 +30,9 @@ def sniff(source: Source) -> bool:
     if not start.startswith("<") or moodle.sniff(source):
         return False
     try:
-        return records.holds_records(data_of(parse_xml("\n".join(source.lines))))
+        root = parse_xml("\n".join(source.lines))
+        data = _data_of(root)
+        return records.holds_records(data) or (are_resources(root) and records.only_asks(data, _MOST))
     except (BrokenXml, RefusedXml):
         return False
 
@@ -44,7 +49,11 @@ def read(source: Source) -> ImportDraft:
         cure = "import a file in each language for a bank in each"
         message = f"of texts in several languages, one was imported: {', '.join(languages[:10])}"
         draft.add("Q610", message, cure, (root.first, root.first), severity="note")
-    return records.read_data(draft, data_of(root))
+    return records.read_data(draft, _data_of(root))
+
+
+def _data_of(root: XmlElement) -> Any:
+    return data_of_resources(root) if are_resources(root) else data_of(root)
 
 
 def _languages(element: XmlElement) -> set[str]:

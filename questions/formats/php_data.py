@@ -55,6 +55,18 @@ class _Open:
         else:
             raise _NoDataError
 
+    def take(self, token: re.Match[str]) -> bool:
+        """Adds the value of a token; returns whether it has one. What only the program knows, such as a variable, is
+        None behind a key; in a list, places may count."""
+        try:
+            self.put(_scalar(token))
+        except _NoDataError:
+            if self.key is None:
+                raise
+            self.value, self.joins = [None], False
+            return False
+        return True
+
     def end(self) -> None:
         """Ends an entry."""
         if self.joins or (self.key is not None and not self.value):
@@ -103,10 +115,16 @@ def _step(program: str, start: int) -> int:
 def _array(program: str, start: int, most: int) -> tuple[Any, int]:
     """Returns the array that begins at a place, and where it ends."""
     open_: list[_Open] = []
+    unknown = 0
+    """Depth of the brackets in a value that only the program knows, from 1; 0 outside of one."""
     for token in _TOKEN.finditer(program, start, min(start + most, start + _MOST_READ)):
         mark = token["mark"] or ("[" if token["array"] else "")
         if token["space"]:
             continue
+        if unknown and (unknown > 1 or mark not in (",", open_[-1].closing)):
+            unknown += (mark in ("[", "(")) - (mark in ("]", ")"))
+            continue
+        unknown = 0
         if mark == "[" and len(open_) < _DEEPEST:
             open_.append(_Open(")" if token["array"] else "]"))
         elif not open_:
@@ -123,8 +141,8 @@ def _array(program: str, start: int, most: int) -> tuple[Any, int]:
             open_[-1].joins = True
         elif token["arrow"] and open_[-1].value and open_[-1].key is None and not open_[-1].joins:
             open_[-1].key, open_[-1].value = open_[-1].value[0], []
-        else:
-            open_[-1].put(_scalar(token))
+        elif not open_[-1].take(token):
+            unknown = 1 + (mark == "(")
     raise _NoDataError
 
 

@@ -46,6 +46,7 @@ _MOST_ROWS = 50_000
 class _Table:
     """A table with the rows that were added to it."""
 
+    name: str
     rows: list[dict[str, Any]] = field(default_factory=list)
     lines: list[tuple[int, int]] = field(default_factory=list)
     """First and last line of each row."""
@@ -74,7 +75,7 @@ def sql_rows(text: str) -> list[Rows]:
     while (found := _INSERT.search(text, at)) and sum(len(one.rows) for one in tables.values()) < _MOST_ROWS:
         name = _bare(found["table"])
         columns = [_bare(one) for one in found["columns"].split(",")] if found["columns"] else created.get(name, [])
-        table = tables.setdefault(name, _Table())
+        table = tables.setdefault(name, _Table(name))
         at = found.end()
         for values, start, end in _tuples(text, found.end(), mysql=mysql):
             at = end
@@ -304,8 +305,15 @@ def _refers(name: str) -> bool:
 def _ids(table: _Table, wanted: set[Any]) -> dict[Any, dict[str, Any]]:
     """Returns the rows of questions by their number: that in a column `id`, or, without one, that of the row, if the
     options have all numbers from 1 to the last."""
-    if not table.rows or not any(ROLE_OF.get(spelled(name)) == "question" for name in table.rows[0]):
+    if not table.rows:
         return {}
+    if not any(ROLE_OF.get(spelled(name)) == "question" for name in table.rows[0]):
+        texts = [name for name in table.rows[0] if all(isinstance(row[name], str) for row in table.rows)]
+        if len(texts) != 1 or ROLE_OF.get(spelled(table.name).removesuffix("s")) != "question":
+            return {}
+        # The only text of a table that is called questions, whatever the name of its column.
+        for row in table.rows:
+            row["question"] = row.pop(texts[0])
     name = next((name for name in table.rows[0] if spelled(name) in ("id", "question id", "questionid")), "")
     if name:
         found = {row[name]: row for row in table.rows}

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
+from questions.formats.data.anki_notes import NOTE_TEXT, with_named_notes
 from questions.formats.data.field_names import (
     ASKING,
     FLAGS,
@@ -65,7 +66,6 @@ from questions.formats.data.shapes import (
     flags_beside,
     of_conversation,
     rows_of_columns,
-    with_named_notes,
     without_numbers,
 )
 from questions.formats.data.tasks import of_task
@@ -102,15 +102,15 @@ def holds_records(data: Any) -> bool:
     return any(record.has_key for record in _records(data))
 
 
-def only_asks(data: Any) -> bool:
-    """Returns whether data has nothing but questions without options and answers."""
+def only_asks(data: Any, share: float = 0.9) -> bool:
+    """Returns whether data has nothing but questions without options and answers. `share`: that of the texts which
+    must ask."""
     texts = [str(record.values["question"]) for record in _records(data)]
-    return len(texts) >= _FEWEST_ASKING and sum(map(reads_as_question, texts)) >= _REGULAR * len(texts)
+    return len(texts) >= _FEWEST_ASKING and sum(map(reads_as_question, texts)) >= share * len(texts)
 
 
 _FEWEST_ASKING = 5
 """Fewest questions alone in the data of a program."""
-_REGULAR = 0.9
 
 
 def read(source: Source) -> ImportDraft:
@@ -144,7 +144,9 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
         cure = "import a file in each language for a bank in each"
         draft.add("Q610", f"other languages were not imported: {shown}", cure, (1, 1), severity="note")
     places = (
-        lines if len(lines) == len(found) else places_of(draft.source, [record.values["question"] for record in found])
+        lines
+        if len(lines) == len(found)
+        else places_of(draft.source, [record.unknown.get(NOTE_TEXT, record.values["question"]) for record in found])
     )
     asked = without_numbers([shown_text(record.values["question"]) for record in found])
     for record, text, (first, last) in zip(found, asked, places, strict=True):

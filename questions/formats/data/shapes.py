@@ -128,33 +128,9 @@ _LONGEST_NAME = 5
 """Most characters of a name in a script without spaces."""
 
 
-def with_named_notes(data: Any) -> Any:
-    """Returns a deck of Anki notes, as add-ons export it to JSON, with the fields of each note by their names; decks in
-    it alike. Other data stays as it is."""
-    if not isinstance(data, dict) or data.get("__type__") != "Deck":
-        return data
-    names: dict[Any, list[str]] = {}
-    waiting, notes = [data], []
-    while waiting:
-        deck = waiting.pop()
-        for model in mappings_in(deck.get("note_models")):
-            names[model.get("crowdanki_uuid")] = [str(field.get("name")) for field in mappings_in(model.get("flds"))]
-        notes += mappings_in(deck.get("notes"))
-        waiting += reversed(mappings_in(deck.get("children")))
-    return [named for note in notes if (named := _named_note(note, names.get(note.get("note_model_uuid"), [])))]
-
-
 def mappings_in(value: Any) -> list[dict[Any, Any]]:
     """Returns the mappings in a list; none in any other value."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _named_note(note: dict[Any, Any], names: Sequence[str]) -> dict[str, Any]:
-    fields = note.get("fields")
-    if not isinstance(fields, list) or len(fields) != len(names) or not all(isinstance(one, str) for one in fields):
-        return {}
-    tags = note.get("tags")
-    return {**dict(zip(names, fields, strict=True)), "tags": tags if isinstance(tags, list) else []}
 
 
 _NUMBER = re.compile(r"\s{0,9}(?:Q(?:uestion)?[ ]?)?(?P<number>\d{1,4})[.)]\s{1,9}(?=\S)", re.IGNORECASE)

@@ -94,7 +94,7 @@ def _is_part_of_exam(source: Source) -> bool:
     """Returns whether a file that a document includes has a `\\question` with choices or a solution, a list whose items
     mostly ask, or sections that do."""
     text = "\n".join(in_exam_class(source.lines)) if PurePath(source.name).suffix.lower() == ".tex" else ""
-    if sections_ask(text) or ("\\question" in text and _ANSWERED.search(text) is not None):
+    if sections_ask(text) or (_OPENS.search(text) is not None and _ANSWERED.search(text) is not None):
         return True
     items = [found[1] for line in source.lines if (found := _ITEM.match(line))]
     asking = sum(ends_asking(one.rstrip("\\ ")) or demands(one) or sets_task(one) for one in items)
@@ -102,6 +102,10 @@ def _is_part_of_exam(source: Source) -> bool:
     return asking >= _FEWEST_ASKING and asking >= _MOSTLY * len(items) and asked * 2 >= len(items)
 
 
+_TITLE_KEY = re.compile(r"\s*(?:sub)?title\s*=\s*")
+"""The name of an option with the title of a question: `[subtitle = Views]`."""
+_OPENS = re.compile(r"\\question|\\begin\{(?:exercises?|exer|problem|question|uebung|aufgabe|exercice|ejercicio)\*?\}")
+"""The start of a question in a part of a document, which solutions show to be one."""
 _ITEM = re.compile(r"[ \t]*\\item\b[ \t]{0,99}(?:\[[^\]]{0,40}\])?[ \t]{0,99}(\S.*)")
 _FEWEST_ASKING = 3
 _MOSTLY = 0.8
@@ -303,7 +307,7 @@ class _Reader:
         """Reads a question, or each of its parts. `solved`: whether one solution below it is for all of it."""
         ask = _Ask(node, context, self.section, last=node.end)
         if node.label and (node.name in EXERCISES if not node.command else not node.label.isdecimal()):
-            ask.texts.append(f"**{plain(node.label)}**")
+            ask.texts.append(f"**{plain(_TITLE_KEY.sub('', node.label, count=1))}**")
         self._gather(node, ask, solved or any(one.name in SOLUTIONS for one in node.nodes))
         self._take_labeled(ask)
         if ask.held:

@@ -22,8 +22,8 @@ Options = list[tuple[int, str]]
 
 _LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
 """A letter, which is always the label of an option."""
-_LETTER_BEFORE = re.compile(r"[(\[]?(?P<letter>[A-Za-z])[)\].:]\s+(?P<text>\S.*)", re.DOTALL)
-"""A letter before the text of the option, as in `b. a copy`."""
+_LETTER_BEFORE = re.compile(r"[(\[]?(?P<letter>[A-Za-z])(?:[)\].:]|[ ]?[-–])\s+(?P<text>\S.*)", re.DOTALL)
+"""A letter before the text of the option, as in `b. a copy` and `b - a copy`."""
 _NUMBERS = re.compile(r"\d{1,2}(?:[\s,;|]+\d{1,2})*")
 _REGULAR = 0.95
 """Share of the keys that are numbers where the header shows that these are places."""
@@ -75,8 +75,8 @@ def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: 
     letters = {ascii_lowercase[index]: index for index, _ in options if index < len(ascii_lowercase)}
     if _LETTER.fullmatch(said) and (found := _named(said, letters)) is not None:
         return found
-    texts = {plain(text).casefold(): index for index, text in options}
-    if plain(said).casefold() not in texts and (lettered := _lettered(options, said)) is not None:
+    texts = {" ".join(plain(text).casefold().split()): index for index, text in options}
+    if " ".join(plain(said).casefold().split()) not in texts and (lettered := _lettered(options, said)) is not None:
         # Not to be split at its space: `a. has` is one key, even where `a` is the text of another option.
         return lettered or None
     for names in (texts, letters) if texts_first else (letters, texts):
@@ -113,7 +113,7 @@ def _unlisted(said: str) -> str:
 def _named(said: str, names: dict[str, int]) -> set[int] | None:
     """Returns the options that a key names; None if a part of it names none."""
     for parts in ([said], *(said.split(mark) for mark in ("\n", "|", ";", ",", " "))):
-        shown: Sequence[str] = [plain(part).casefold() for part in parts if part.strip()]
+        shown: Sequence[str] = [" ".join(plain(part).casefold().split()) for part in parts if part.strip()]
         shown = [part.removeprefix("option ").strip("().") if part not in names else part for part in shown]
         if shown and all(part in names for part in shown):
             return {names[part] for part in shown}

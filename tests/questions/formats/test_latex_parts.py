@@ -85,3 +85,18 @@ def test_proofs_answer_where_one_says_that_it_is_an_answer() -> None:
 def test_other_proofs_are_no_answers() -> None:
     first, last = read_bank(PROOFS.replace("%s", "[Proof of Zorn]"), name="exam.tex").bank.questions
     assert (first.answer, last.answer) == (None, None)
+
+
+def test_questions_with_solutions_in_a_file_that_a_document_includes() -> None:
+    text = r"""\section{Tensors}
+\begin{question}[subtitle = Views]
+  Show that a view shares its memory.
+\end{question}
+\begin{solution}
+  Its storage is that of its base.
+\end{solution}
+"""
+    assert read_as("tensors.tex", text) == [
+        "**Views**\n\nShow that a view shares its memory. | = Its storage is that of its base."
+    ]
+    assert not read_bank(text.replace("solution", "figure"), name="tensors.tex").bank.questions

@@ -305,3 +305,26 @@ def test_rows_that_calls_of_php_add() -> None:
         "    Question::create(['question' => 'Which adds?', 'options' => ['add', 'cat'], 'answer' => 'add']);\n  }\n}\n"
     )
     assert read_as("Seeder.php", single) == ["Which copies? | - view | + clone", "Which adds? | + add | - cat"]
+
+
+def test_what_only_a_program_in_php_knows_is_left_out() -> None:
+    program = """<?php
+$rows = [
+    ['material' => $first->id, 'at' => now(), 'question' => 'Which copies?', 'kind' => Kind::Choice,
+     'options' => ['A' => 'view', 'B' => 'clone'], 'answer' => 'B'],
+    ['material' => $all['x'][0], 'question' => 'Which adds?', 'answer' => 'A',
+     'options' => ['A' => 'sum', 'B' => $other]],
+];
+"""
+    assert read_as("Seeder.php", program)[0] == "Which copies? | - view | + clone"
+    assert "+" not in read_as("Seeder.php", program)[1]
+
+
+def test_the_only_text_in_a_table_of_questions_asks_where_another_has_the_options() -> None:
+    asked = "INSERT INTO `question` (`id`, `content`) VALUES (1, 'Which call copies'), (2, 'Which one adds');\n"
+    offered = """INSERT INTO `answer` (`id`, `content`, `id_question`, `is_right`) VALUES
+(1, 'view', 1, 0), (2, 'clone', 1, 1), (3, 'add', 2, 1), (4, 'cat', 2, 0);
+"""
+    wanted = ["Which call copies | - view | + clone", "Which one adds | + add | - cat"]
+    assert read_as("quiz.sql", offered + asked) == wanted == read_as("quiz.sql", asked + offered)
+    assert not read_bank(offered + asked.replace("`question`", "`tags`"), name="quiz.sql").bank.questions

@@ -15,7 +15,7 @@ def keys(*rows: str) -> list[list[str]]:
     return [[option.text for option in question.options if option.right] for question in reading.bank.questions]
 
 
-@pytest.mark.parametrize("key", ["b. a copy", "B) A copy", "(b) a copy", "b: a copy"])
+@pytest.mark.parametrize("key", ["b. a copy", "B) A copy", "(b) a copy", "b: a copy", "b - a copy", "B-\ta  copy"])
 def test_a_letter_before_the_text_of_its_option_names_the_option(key: str) -> None:
     assert keys(f"What does clone return?,a view,a copy,nothing,{key}", "What is new?,sun,sea,sky,c") == [
         ["a copy"],

@@ -85,6 +85,25 @@ def test_notes_of_a_deck_have_the_fields_of_their_model_also_in_decks_within() -
     ]
 
 
+def test_gaps_of_notes_are_questions_and_pictures_alone_are_none() -> None:
+    model = {"crowdanki_uuid": "basic", "flds": [{"name": "Front"}, {"name": "Back"}]}
+    gaps = _note("{{c1::A view}} shares its {{c2::memory::what}}.", "It has other strides.")
+    deck = {**_deck([_note("What is a leaf?", "A tensor without a history"), gaps]), "note_models": [model]}
+    questions = read_bank(json.dumps(deck, indent=1), name="deck.json").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [
+        ("What is a leaf?", "A tensor without a history"),
+        ("[…] shares its memory.", "A view"),
+        ("A view shares its [what].", "memory"),
+    ]
+    assert questions[0].place.line < questions[1].place.line <= questions[2].place.line
+
+
+def test_notes_without_their_models_have_a_front_and_a_back() -> None:
+    notes = [_note("What is a leaf?", "A tensor"), _note('<br><img src="a.png">', "A graph"), _note("Views?", "Share")]
+    questions = read_bank(json.dumps(notes, indent=1), name="notes.json").bank.questions
+    assert [one.prompt for one in questions] == ["What is a leaf?", "Views?"]
+
+
 CALLS = r"""
 import { q, opts, SETUP } from "./common";
 
