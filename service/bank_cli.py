@@ -111,11 +111,17 @@ def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]
 
 
 @bank_command.command("undo")
-def bank_undo(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
+def bank_undo(
+    name: Annotated[str, typer.Argument(help="Name of a shared bank.")],
+    number: Annotated[
+        int | None, typer.Option("--import", metavar="N", min=1, help="Undo only if the latest import is this one.")
+    ] = None,
+) -> None:
     """Undo the latest import into a bank. Run it again to redo the import."""
 
     async def undo(service: Service) -> ImportView:
-        return await _in_transaction(service, partial(import_history.undo_import, name=name, now=service.clock()))
+        work = partial(import_history.undo_import, name=name, number=number, now=service.clock())
+        return await _in_transaction(service, work)
 
     view = in_database(undo)
     out.print(undone_text(view), markup=False, soft_wrap=True)
@@ -139,6 +145,11 @@ def _explain(refusal: Refusal) -> str:
             return f"no question {name!r} of a shared bank waits" if name else "no question of a shared bank waits"
         case UndoRefused(bank=bank, why="no record"):
             return f"the latest import of {bank} did not record its steps: import the earlier document again"
+        case UndoRefused(bank=bank, why="not latest"):
+            return (
+                f"that import of {bank} is not the latest any more: it was undone, or another one came after it; "
+                f"see `dailygrad bank log {bank}`"
+            )
         case UndoRefused(bank=bank):
             return f"no import of {bank} changed anything: there is nothing to undo"
         case _:

@@ -324,7 +324,8 @@ class AdminCommands:
         return admin.log_card(await self._client.bank_log(event.who, typed.text("name")))
 
     async def _undo(self, event: Command, typed: Typed) -> Content:
-        return admin.undone_card(await self._client.bank_undo(event.who, event.id, typed.text("name")))
+        name, number = typed.text("name"), typed.number("import") or None
+        return admin.undone_card(await self._client.bank_undo(event.who, event.id, name, number))
 
     async def _banks(self, event: Command, typed: Typed) -> Content:
         return admin.banks_card(await self._client.bank_list(event.who))

@@ -278,7 +278,12 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("season role", "The role that a season's winner is given on Discord.", _ROLE),
     _admin("bank import", "Import a document of questions, or check it first."),
     _admin("bank log", "What was imported into a bank, and when.", _BANK),
-    _admin("bank undo", "Take back the latest import into a bank of your own.", _BANK),
+    _admin(
+        "bank undo",
+        "Take back the latest import into a bank of your own.",
+        _BANK,
+        Argument("import", NUMBER, "Only if this is the latest one, by its number in the log.", named=True),
+    ),
     _admin("bank list", "The banks and how many questions each has."),
     _admin("bank retire", "Never choose a question again.", _QUESTION),
     _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),

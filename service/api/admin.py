@@ -345,9 +345,13 @@ async def bank_log(call: TheCall, who: TheCaller, name: NameBody) -> BankLog:
 
 
 @router.post("/bank/undo")
-async def bank_undo(change: TheChange, name: NameBody) -> ImportView:
+async def bank_undo(
+    change: TheChange,
+    name: NameBody,
+    number: Annotated[int | None, Body(embed=True, ge=1, lt=2**63)] = None,
+) -> ImportView:
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        return await import_history.undo_import(session, caller.workspace_id, name, change.now)
+        return await import_history.undo_import(session, caller.workspace_id, name, change.now, number)
 
     return await change.run("bank undo", work, ImportView, {"name": name})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -28,18 +29,37 @@ async def import_log(session: AsyncSession, workspace_id: int | None, name: str)
     return BankLog(name=bank.name, shared=bank.workspace_id is None, imports=tuple(entries))
 
 
-async def undo_import(session: AsyncSession, workspace_id: int | None, name: str, now: datetime) -> ImportView:
+@dataclass(frozen=True, slots=True)
+class _ChangingImport:
+    """An import that changed something."""
+
+    row: tables.BankImport
+    number: int
+    """Number within its bank, from 1."""
+    steps: Sequence[Step]
+
+
+async def undo_import(
+    session: AsyncSession, workspace_id: int | None, name: str, now: datetime, number: int | None = None
+) -> ImportView:
     """Undoes the latest import that changed anything in the workspace's bank, or with None in the shared bank.
 
     Retires what the import added, restores what it retired, and gives what it changed a new version with the old text.
     Rounds keep the versions they asked; closed ones are graded again as after any change. An undo is an import too, so
-    undoing it redoes the import. Refused if there is nothing to undo.
+    undoing it redoes the import. Refused if there is nothing to undo, and if the latest such import is not that of the
+    `number`, or without one, not any more the one it was when this was called: two admins who undo at once mean the
+    same import.
     """
-    await imports.lock_imports(session)
     bank = await _find_bank(session, workspace_id, name)
     if bank.workspace_id != workspace_id:
         raise Refused(UndoRefused(bank=bank.name, why="shared"))
-    latest, steps = await _latest(session, bank)
+    meant = number or (await _find_latest(session, bank)).number
+    await imports.lock_imports(session)
+    await session.refresh(bank)
+    latest = await _find_latest(session, bank)
+    if latest.number != meant:
+        raise Refused(UndoRefused(bank=bank.name, why="not latest"))
+    steps = latest.steps
     held = await imports.load_current(session, [step.question_id for step in steps])
     back = [step for step in steps if step.version_before not in (None, step.version_after)]
     fixed = await imports.copy_versions(
@@ -47,20 +67,19 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
     )
     done = [_invert(step) for step in steps]
     await _apply(session, done, held, now)
-    view = _view(bank.name, done, held)
-    before = latest.summary.get("before")
+    before = latest.row.summary.get("before")
     record = tables.BankImport(
         bank_id=bank.id,
         at=now,
         digest=sha256("\n".join(f"{step.question_id} {step.version_after} {step.retired_after}" for step in done)),
         summary={**_counts(done), "unanswered": 0, "before": _before(bank)},
-        undoes=latest.id,
+        undoes=latest.row.id,
     )
     if before:
         bank.title, bank.license, bank.recipe = before["title"], before["license"], before["recipe"]
     await imports.add_import(session, record, done)
     await regrade_changed(session, fixed, now)
-    return view
+    return _view(bank.name, await imports.count_imports(session, bank.id), done, held)
 
 
 def _before(bank: tables.BankRow) -> dict[str, str]:
@@ -83,11 +102,12 @@ def _similar_names(wanted: str, known: list[str]) -> tuple[str, ...]:
     return tuple(same or difflib.get_close_matches(wanted, known, 3, 0.6))
 
 
-async def _latest(session: AsyncSession, bank: tables.BankRow) -> tuple[tables.BankImport, list[Step]]:
-    for row in reversed(await imports.list_imports(session, bank.id)):
+async def _find_latest(session: AsyncSession, bank: tables.BankRow) -> _ChangingImport:
+    rows = await imports.list_imports(session, bank.id)
+    for number, row in reversed(list(enumerate(rows, 1))):
         steps = await imports.list_steps(session, row.id)
         if steps:
-            return row, steps
+            return _ChangingImport(row, number, steps)
         if any(row.summary.get(what) for what in ("added", "changed", "retired")):
             raise Refused(UndoRefused(bank=bank.name, why="no record"))
     raise Refused(UndoRefused(bank=bank.name, why="no change"))
@@ -129,7 +149,7 @@ def _counts(done: Sequence[Step]) -> dict[str, int]:
     }
 
 
-def _view(name: str, done: Sequence[Step], held: dict[int, CurrentQuestion]) -> ImportView:
+def _view(name: str, number: int, done: Sequence[Step], held: dict[int, CurrentQuestion]) -> ImportView:
     changes = [
         ImportChange(
             id=held[step.question_id].key,
@@ -141,6 +161,7 @@ def _view(name: str, done: Sequence[Step], held: dict[int, CurrentQuestion]) -> 
     return ImportView(
         applied=True,
         name=name,
+        number=number,
         **_counts(done),
         unanswered=0,
         findings="",

@@ -161,6 +161,7 @@ class _Import:
             document = PurePath(reading.source.name).name if reading else ""
             row = row or tables.BankRow(workspace_id=self.workspace_id, name=bank.name)
             await _Writer(self.session, row, self.now, self.options).write(bank, plan, view, document)
+            view = view.model_copy(update={"number": await imports.count_imports(self.session, row.id)})
         return view
 
     async def _view(self, plan: Plan, bank: Bank, reading: Reading | None) -> ImportView:

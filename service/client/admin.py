@@ -190,8 +190,8 @@ class AdminCalls(CallSender):
         """Returns the imports of a bank, newest first."""
 
     @call("admin/bank/undo")
-    async def bank_undo(self, who: Who, event_id: str, name: str) -> ImportView:
-        """Undoes the latest import into the workspace's own bank; audited."""
+    async def bank_undo(self, who: Who, event_id: str, name: str, number: int | None = None) -> ImportView:
+        """Undoes the latest import into the workspace's own bank, with a number only if it is that one; audited."""
 
     @call("admin/bank/retire")
     async def bank_retire(self, who: Who, event_id: str, question: str, retired: bool) -> None:

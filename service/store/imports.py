@@ -179,6 +179,12 @@ async def list_imports(session: AsyncSession, bank_id: int) -> list[BankImport]:
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank_id).order_by(BankImport.id)))
 
 
+async def count_imports(session: AsyncSession, bank_id: int) -> int:
+    """Returns how many imports into the bank there are, which is the number of the latest."""
+    query = select(func.count()).select_from(BankImport).where(BankImport.bank_id == bank_id)
+    return int(await session.scalar(query) or 0)
+
+
 @dataclass(frozen=True, slots=True)
 class LoggedImport:
     """An import with its number, from 1, among those into its bank."""

@@ -83,6 +83,8 @@ class ImportView(Model):
 
     applied: bool
     name: str
+    number: int = 0
+    """Number of this import within the bank, as its log has it; 0 if nothing was imported."""
     added: int
     changed: int
     unchanged: int

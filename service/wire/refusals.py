@@ -433,8 +433,9 @@ class UndoRefused(Model):
 
     kind: Literal["undo-refused"] = "undo-refused"
     bank: str
-    why: Literal["shared", "no record", "no change"]
-    """`shared`: it belongs to the operator; `no record`: its latest import did not record its steps."""
+    why: Literal["shared", "no record", "no change", "not latest"]
+    """`shared`: it belongs to the operator; `no record`: its latest import did not record its steps; `not latest`: the
+    import that was meant is undone already, or another one came after it."""
 
 
 # Linking

@@ -394,7 +394,7 @@ HISTORY = History(
 )  # fmt: skip
 PRIVACY = PrivacyView(name="Ann", hidden=True, answers=12, ledger_rows=1, cards=0, export="{}")
 IMPORTED = ImportView(
-    applied=True, name="tensors.md", added=3, changed=1, unchanged=0, unanswered=2, findings="", errors=0,
+    applied=True, name="tensors.md", number=2, added=3, changed=1, unchanged=0, unanswered=2, findings="", errors=0,
     moved=1, retired=1, exact=1, near=1, near_from=0.65,
     changes=(
         ImportChange(id="views", what="changed", prompt="Why?", line=4, fields=("why", "options"), made="view-or-copy"),

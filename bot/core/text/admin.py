@@ -365,7 +365,7 @@ def imported_card(view: ImportView) -> Card:
     else:
         head, sentence = "Checked, not imported", f"Importing would give: {import_counts(view)}."
     made = (*_made(view), *_for_gpu(view), *(() if view.applied else _reading(view)))
-    undo = f"`/quiz-admin bank undo {view.name}` undoes this import."
+    undo = f"`/quiz-admin bank undo {view.name} import:{view.number}` undoes this import."
     blocks: list[Block] = [Text(f"**{escape(view.name)}:** {sentence}"), *made, *_changes(view), *_twins(view)]
     blocks += (Code(view.findings, ""),) if view.findings else ()
     blocks += (Small(undo),) if view.applied and view.changes else ()
@@ -443,7 +443,8 @@ def _for_gpu(view: ImportView) -> tuple[Block, ...]:
 def undone_card(view: ImportView) -> Card:
     """Confirms that an import was undone."""
     sentence = f"The latest import of **{escape(view.name)}** was undone: {import_counts(view)}."
-    more = "Past rounds keep their questions. Undo again to restore the import."
+    again = f"`/quiz-admin bank undo {view.name} import:{view.number}`"
+    more = f"Past rounds keep their questions. {again} restores the import."
     return Card("Undone", f"Undone: {import_counts(view)}.", (Text(sentence), *_changes(view), Small(more)))
 
 

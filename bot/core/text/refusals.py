@@ -543,6 +543,9 @@ def _undo_refused(refusal: UndoRefused) -> Words:
             return _NOT_POSSIBLE, f"{text} Import the earlier document again instead."
         case "no change":
             return "Nothing to undo", f"No import of {bank} changed anything."
+        case "not latest":
+            text = f"That import of {bank} is not the latest any more: it was undone, or another one came after it."
+            return _NOT_POSSIBLE, f"{text} See {code_words(f'/quiz-admin bank log {refusal.bank}')}."
         case _ as never:
             assert_never(never)
 

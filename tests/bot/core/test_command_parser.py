@@ -124,6 +124,7 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
         {"name": "Spring cup", "days": 3},
     ),
     ("quiz-admin", "bank undo My bank", "/quiz-admin bank undo", {"name": "My bank"}),
+    ("quiz-admin", "bank undo Week 3 import:7", "/quiz-admin bank undo", {"name": "Week 3", "import": 7}),
     (
         "quiz-admin",
         "member restore “Ann B” 2026-03-02",

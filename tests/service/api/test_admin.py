@@ -10,8 +10,10 @@ import pytest
 
 from questions import read_bank
 from questions.export import export_bank
+from service.banks.import_history import undo_import
 from service.client import ServiceClient, ServiceRefused
 from service.store.audits import Audit
+from service.store.members import resolve_caller
 from service.store.tables import BankRow, Ledger, Schedule, Season
 from service.wire import (
     AdminsOnly,
@@ -29,6 +31,7 @@ from service.wire import (
 )
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 DAY = date(2026, 3, 2)
@@ -185,7 +188,7 @@ async def test_a_preview_of_an_import_its_errors_and_the_import(daily: DailyChan
     preview = await daily.client.bank_import(boss, "e1", "own.md", DOCUMENT, False)
     assert (preview.applied, preview.added, await daily.rows(BankRow)) == (False, 1, [])
     done = await daily.client.bank_import(boss, "e2", "own.md", DOCUMENT, True)
-    assert done == preview.model_copy(update={"applied": True})
+    assert done == preview.model_copy(update={"applied": True, "number": 1})
     broken = await daily.client.bank_import(boss, "e3", "own.md", "---\nbank: [\n---\n", True)
     assert not broken.applied
     assert broken.findings
@@ -210,6 +213,21 @@ async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel
     ]
     assert (log.shared, log.imports[1].document) == (False, "own.md")
     assert [line.action for line in await daily.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
+
+
+async def test_two_admins_who_undo_at_once_mean_the_same_import(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.bank_import(boss, "e1", "own.md", DOCUMENT, True)
+    await daily.client.bank_import(boss, "e2", "own.md", DOCUMENT.replace("returns", "gives"), True)
+    async with daily.service.sessions.begin() as session:
+        caller = await resolve_caller(session, boss, None, daily.now)
+        assert (await undo_import(session, caller.workspace_id, "own", daily.now)).number == 3
+        second = asyncio.create_task(daily.client.bank_undo(boss, "e3", "own"))
+        await until_locked_out(session, second)
+    with refused(UndoRefused(bank="own", why="not latest")):
+        await second
+    assert [entry.undoes for entry in (await daily.client.bank_log(boss, "own")).imports] == [2, None, None]
+    # Afterwards, an undo of the undo is meant.
+    assert (await daily.client.bank_undo(boss, "e4", "own")).number == 4
 
 
 @pytest.mark.parametrize(

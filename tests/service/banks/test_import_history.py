@@ -63,6 +63,20 @@ async def test_an_undo_is_undone_by_an_undo(stage: Stage) -> None:
     assert [(entry.number, entry.undoes) for entry in record.imports] == [(4, 3), (3, 2), (2, None), (1, None)]
 
 
+async def test_an_undo_that_names_an_import_takes_back_no_other(stage: Stage) -> None:
+    await stage.bank(question("a"))
+    named = await stage.bank(question("a", prompt="Put better?"))
+    unchanged = await stage.bank(question("a", prompt="Put better?"))
+    assert (named.number, unchanged.number) == (2, 3)
+    for number, allowed in ((1, False), (3, False), (2, True), (2, False), (9, False), (4, True)):
+        if allowed:
+            assert (await undo_import(stage.session, None, "home", stage.now, number)).changed == 1
+        else:
+            with refused(UndoRefused(bank="home", why="not latest")):
+                await undo_import(stage.session, None, "home", stage.now, number)
+    assert await asked(stage) == {"a": "Put better?"}
+
+
 async def test_a_long_log_shows_the_newest_imports_with_their_numbers(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

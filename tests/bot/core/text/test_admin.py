@@ -50,7 +50,7 @@ def test_of_many_a_few_are_listed() -> None:
 
 
 def test_an_applied_import_says_how_it_is_taken_back_and_a_check_does_not() -> None:
-    assert "`/quiz-admin bank undo tensors.md`" in text_of(IMPORTED)
+    assert f"`/quiz-admin bank undo tensors.md import:{IMPORTED.number}`" in text_of(IMPORTED)
     assert "bank undo" not in text_of(IMPORTED.model_copy(update={"applied": False}))
     assert "bank undo" not in text_of(IMPORTED.model_copy(update={"changes": ()}))
 
@@ -97,7 +97,9 @@ def test_each_list_of_the_item_statistics_is_named_once() -> None:
 
 def test_an_undo_says_what_went_back_and_that_it_can_be_undone() -> None:
     card = undone_card(IMPORTED)
-    assert "Undo again" in "".join(block.markdown for block in card.blocks if isinstance(block, Small))
+    assert f"import:{IMPORTED.number}` restores" in "".join(
+        block.markdown for block in card.blocks if isinstance(block, Small)
+    )
 
 
 def test_the_record_is_a_table_with_what_each_import_came_to() -> None:

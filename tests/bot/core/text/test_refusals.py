@@ -713,6 +713,12 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "No import of `home` changed anything.",
     ),
     (
+        UndoRefused(bank="home", why="not latest"),
+        "Not possible",
+        "That import of `home` is not the latest any more: it was undone, or another one came after it. See "
+        "`/quiz-admin bank log home`.",
+    ),
+    (
         LinkRefused(what="chat", why="wrong code"),
         "Wrong code",
         "The code is wrong, was used, or is older than 15 minutes. Get a new one in the other chat with "
