@@ -95,10 +95,11 @@ async def start(session: AsyncSession, caller: Caller, plan: SprintPlan, now: da
     Refused while one is running there, and if no question fits.
     """
     channel_id, topic = await _read_plan(session, caller, plan)
+    # Before the row, as where a planned sprint begins: each would otherwise wait for the other.
+    await wait_to_choose(session, caller.workspace_id)
     sprint = await rows.add(session, caller, channel_id, total=plan.total, seconds=plan.seconds, topic=topic)
     if sprint is None:
         raise Refused(SprintRefused(why="running"))
-    await wait_to_choose(session, caller.workspace_id)
     if not await _announce(session, sprint, now):
         raise Refused(SprintRefused(why="no questions"))
     return view_sprint(sprint)
@@ -127,6 +128,8 @@ async def plan_later(session: AsyncSession, caller: Caller, wanted: PlannedSprin
         raise Refused(SprintRefused(why="past"))
     if instant - now > FARTHEST:
         raise Refused(SprintRefused(why="far"))
+    # One after the other, so that the plan which another admin is making is counted.
+    await wait_to_choose(session, caller.workspace_id)
     if len(await rows.list_planned(session, caller.workspace_id)) >= MOST_PLANNED:
         raise Refused(SprintRefused(why="many"))
     values = {"total": plan.total, "seconds": plan.seconds, "topic": topic, "planned_for": instant}

@@ -7,20 +7,22 @@ from datetime import timedelta
 
 import pytest
 from psycopg import AsyncConnection
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from service.app import build
 from service.client import ServiceRefused
 from service.competitions import sprints
 from service.config import Settings
+from service.rounds.choosing import lock_choosing
 from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
 from service.store.members import resolve_caller
 from service.store.session import libpq_url
 from service.store.tables import Outbox
-from service.wire import AnswerInput, SprintRefused, SprintReveal
+from service.wire import AnswerInput, PlannedSprint, SprintRefused, SprintReveal, SprintView
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import SprintScene, one_of, pass_time
 from tests.service.daily_channel import DAILY, DailyChannel
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 MEMBERS = 500
@@ -127,6 +129,45 @@ async def test_no_answer_that_is_being_shown_names_a_member_who_is_forgotten_mea
     await forgetting
     (reveal,) = [row.body for row in await scene.daily.rows(Outbox) if row.kind == "sprint-reveal"]
     assert reveal["right"] == 1 and "Ada" not in str(reveal)
+
+
+async def _plans(scene: SprintScene, event: str, minutes: int = 30) -> SprintView:
+    """Plans a sprint for so many minutes from now."""
+    at = scene.clock() + timedelta(minutes=minutes)
+    plan = PlannedSprint(questions=1, seconds=60, at=at.time(), day=at.date())
+    return await scene.daily.client.sprint_plan(scene.daily.who("Boss", admin=True), event, scene.where, plan)
+
+
+async def test_a_sprint_is_not_started_in_the_moment_in_which_a_planned_one_begins(scene: SprintScene) -> None:
+    await scene.bank()
+    planned = await _plans(scene, "plan")
+    await scene.passes(30 * 60)
+    (workspace_id,) = {row.workspace_id for row in await scene.daily.rows(Sprint)}
+    async with scene.daily.service.sessions.begin() as leader:
+        assert await lock_choosing(leader, [workspace_id])
+        starting = asyncio.create_task(scene.starts())
+        await until_locked_out(leader, starting)
+        await leader.execute(text("set local lock_timeout = '1s'"))  # the two must not wait for each other
+        await sprints.advance(leader, planned.id, scene.clock.now)
+    with refused(SprintRefused(why="running")):
+        await starting
+    assert [(row.id, row.phase) for row in await scene.daily.rows(Sprint)] == [(planned.id, "posting")]
+
+
+async def test_two_admins_who_plan_at_once_plan_no_more_than_one_of_them_may(scene: SprintScene) -> None:
+    await scene.bank(1)
+    for number in range(sprints.MOST_PLANNED - 1):
+        await _plans(scene, f"plan {number}", 30 + number)
+    async with scene.daily.service.sessions.begin() as session:
+        boss = await resolve_caller(session, scene.daily.who("Boss", admin=True), scene.where, scene.clock.now)
+        at = scene.clock() + timedelta(hours=2)
+        plan = PlannedSprint(questions=1, seconds=60, at=at.time(), day=at.date())
+        await sprints.plan_later(session, boss, plan, scene.clock.now)
+        other = asyncio.create_task(_plans(scene, "other", 99))
+        await until_locked_out(session, other)
+    with refused(SprintRefused(why="many")):
+        await other
+    assert len(await scene.daily.rows(Sprint)) == sprints.MOST_PLANNED
 
 
 async def until_somebody_waits(url: str) -> None:
