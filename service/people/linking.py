@@ -95,6 +95,7 @@ async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> No
 
 async def save_code(session: AsyncSession, caller: Caller, what: str, digest: str, now: datetime) -> datetime:
     """Stores a code's digest. Returns the code's expiry."""
+    caller = await member_rows.lock_caller(session, caller)
     await chats.save_link_code(session, caller, what, digest, now, now + GOOD_FOR)
     return now + GOOD_FOR
 
@@ -161,12 +162,16 @@ async def _move_workspace(session: AsyncSession, caller: Caller, new: int, has: 
 
 async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime) -> MemberLinked:
     """Merges the caller into the member who made the code. Refused, with nothing changed, if that is not possible."""
-    code = await chats.lock_link_code(session, MEMBER, digests, now)
+    code = await chats.find_link_code(session, MEMBER, digests, now)
     if code is None:
         raise Refused(LinkRefused(what="member", why="wrong code"))
     _refuse_strangers(caller, code)
-    kept = (await member_rows.resolve_merged(session, code.member_id)).id
-    gone = (await member_rows.lock_caller(session, caller)).member_id
+    # Members before their codes, and both in the order of their ids, as in every transaction that locks them.
+    people = await member_rows.lock_current(session, {code.member_id, caller.member_id})
+    await member_rows.lock_caller(session, caller)  # refused if they were just forgotten
+    if await chats.lock_link_code(session, MEMBER, digests, now) is None:
+        raise Refused(LinkRefused(what="member", why="wrong code"))
+    kept, gone = people[code.member_id].id, people[caller.member_id].id
     if kept == gone:
         raise Refused(LinkRefused(what="member", why="linked"))
     if await rows.list_member_chats(session, kept) & await rows.list_member_chats(session, gone):

@@ -15,6 +15,7 @@ from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
+    Select,
     UniqueConstraint,
     delete,
     exists,
@@ -443,10 +444,18 @@ async def find_link_code_digest(session: AsyncSession, digests: Sequence[str]) -
 async def lock_link_code(session: AsyncSession, what: str, digests: Sequence[str], now: datetime) -> LinkCodeRow | None:
     """Returns the link code with one of these digests, locked until the transaction ends. Returns None if it is
     wrong, used or expired."""
-    query = select(LinkCodeRow).where(
+    return await session.scalar(_select_link_code(what, digests, now).with_for_update())
+
+
+async def find_link_code(session: AsyncSession, what: str, digests: Sequence[str], now: datetime) -> LinkCodeRow | None:
+    """Returns the link code as `lock_link_code` does, not locked."""
+    return await session.scalar(_select_link_code(what, digests, now))
+
+
+def _select_link_code(what: str, digests: Sequence[str], now: datetime) -> Select[LinkCodeRow]:
+    return select(LinkCodeRow).where(
         LinkCodeRow.what == what, LinkCodeRow.digest.in_(digests), LinkCodeRow.expires_at > now
     )
-    return await session.scalar(query.with_for_update())
 
 
 async def use_link_code(session: AsyncSession, code: LinkCodeRow) -> None:

@@ -6,18 +6,20 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import text
 
 from service.banks.imports import import_bank
 from service.client import ServiceRefused, ServiceUnavailable
 from service.people.linking import GUESSES
 from service.rounds.posting import post_batch
+from service.store.members import lock_in_order
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Workspace
 from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, Platform
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
 from tests.service.lock_waits import until_locked_out
 from tests.service.scenes import reading
-from tests.service.two_chats import TEAM, TwoChats
+from tests.service.two_chats import HERE, TEAM, TwoChats
 
 
 @pytest.fixture
@@ -91,6 +93,22 @@ async def test_answers_that_come_while_accounts_are_linked_count_once(chats: Two
     assert {row.member_id for row in await chats.daily.rows(Identity) if row.name == "Ada"} == {standing.member_id}
     await chats.closed()
     assert await chats.standing() == [(1, "Ada", 10, 1)]
+
+
+async def test_two_accounts_are_locked_in_the_order_of_everyone_who_locks_two_members(chats: TwoChats) -> None:
+    client = chats.daily.client
+    await chats.join_chats()
+    for platform in HERE:
+        await client.join(chats.who("Ada", platform), HERE[platform])
+    first, second = sorted({row.member_id for row in await chats.daily.rows(Identity) if row.name == "Ada"})
+    code = (await client.link(chats.who("Ada", "discord"), "make")).code
+    async with chats.daily.service.sessions.begin() as session:
+        await lock_in_order(session, [first])
+        linking = asyncio.create_task(client.link_with(chats.who("Ada", "slack"), "link", code))
+        await until_locked_out(session, linking)
+        await session.execute(text("set local lock_timeout = '1s'"))
+        await lock_in_order(session, [second])
+    assert (await linking).name == "Ada"
 
 
 async def test_a_close_that_comes_while_accounts_are_linked_books_once(chats: TwoChats) -> None:
