@@ -155,6 +155,8 @@ async def settle(
     """Settles a report as `fixed` or `dismissed`, and tells its author, once for each. Refused if it is dismissed
     without a reason. A settled report can be settled again."""
     reason = reason.strip()
+    # What they write is erased when they are forgotten.
+    caller = await members.lock_caller(session, caller)
     found = await _find(session, caller, report_id, lock=True)
     if state == "dismissed" and not reason:
         raise Refused(TextNeeded(what="reason of a dismissal"))
@@ -172,6 +174,7 @@ async def notify_here(session: AsyncSession, caller: Caller) -> None:
 
 async def notify_me(session: AsyncSession, caller: Caller) -> None:
     """Sends the notices for moderators to the caller privately from now on."""
+    caller = await members.lock_caller(session, caller)
     await reports.set_place(session, caller.workspace_id, channel_id=None, member_id=caller.member_id)
 
 

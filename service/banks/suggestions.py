@@ -161,6 +161,8 @@ async def decline(
     reason = reason.strip()
     if not reason:
         raise Refused(TextNeeded(what="reason of a decline"))
+    # What they write is erased when they are forgotten.
+    caller = await members.lock_caller(session, caller)
     found = await _lock_waiting(session, caller, suggestion_id)
     found.row.reason = reason
     fact = SuggestionDecided(suggestion=found.row.id, state="declined", reason=reason)

@@ -162,6 +162,8 @@ async def set_role(session: AsyncSession, caller: Caller, member: Member, admin:
 
 async def begin_session(session: AsyncSession, chat: int, person: str, digest: str, agent: str, now: datetime) -> bool:
     """Signs a browser in. Returns False if there is no such person."""
+    # Before the look, so that nothing is written about someone who is being forgotten.
+    await web_people.lock(session, chat)
     if not await is_known(session, chat, person):
         return False
     await web_people.begin_session(session, chat, person, digest, agent, now, now - SESSION_LIFETIME)
@@ -185,6 +187,7 @@ async def list_sessions(session: AsyncSession, chat: int, person: str | None, no
 
 async def make_sign_in(session: AsyncSession, chat: int, person: str, digest: str, until: datetime) -> bool:
     """Adds a link that signs a person in, once before `until`. Returns False if there is no such person."""
+    await web_people.lock(session, chat)
     if not await is_known(session, chat, person):
         return False
     await web_people.add_sign_in(session, chat, person, digest, until)
@@ -197,6 +200,7 @@ async def sign_in_by_name(session: AsyncSession, name: str, admin: bool, now: da
     With `admin`, makes them an admin.
     """
     chat = await web_people.find_chat(session, WEB_WORKSPACE, now)
+    await web_people.lock(session, chat)
     person = await web_people.find_called(session, chat, folded(name))
     if person is None:
         return None
@@ -215,12 +219,12 @@ async def post(session: AsyncSession, chat: int, wanted: WebPost, now: datetime)
 
     Refused if the author writes too fast.
     """
+    await web_people.lock(session, chat)
     named = {wanted.member, wanted.author} - {None}
     people = await web_people.list_people(session, chat, [person for person in named if person is not None])
     if len(people) < len(named):
         return None
     if wanted.author is not None:
-        await web_people.lock(session, chat)
         since = now - MESSAGES.period
         _refuse_beyond(MESSAGES, await web_messages.count_written(session, chat, wanted.author, since))
     return await web_messages.post(session, chat, wanted, now)

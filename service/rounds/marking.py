@@ -86,6 +86,7 @@ async def mark_answer(
 async def share_answer(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> MarkingView:
     """Lets the other members who answered the round read the caller's marked answer, without a name, and confirm
     it."""
+    caller = await members.lock_caller(session, caller)
     own = await _find_own(session, caller, ref)
     await markings.lock_answer(session, own.answer.id)
     if own.round is None or await markings.get_marks(session, own.answer.id) is None:
@@ -120,6 +121,7 @@ async def next_for_peer(session: AsyncSession, caller: Caller, ref: str, after: 
 
 async def confirm_marks(session: AsyncSession, caller: Caller, answer_id: int, now: datetime) -> None:
     """Credits another member's shared answer with the share that its author marked, once."""
+    caller = await members.lock_caller(session, caller)
     found = await markings.find_closed(session, caller.workspace_id, answer_id)
     if found is None:
         raise Refused(MarkingRefused(why="not shared"))
@@ -149,6 +151,7 @@ async def set_credit(
 
     What it returns is stored under the moderator's event, so it does not repeat the author's text.
     """
+    caller = await members.lock_caller(session, caller)
     found = await markings.find_closed(session, caller.workspace_id, answer_id)
     if found is None:
         raise Refused(NotFound(what="open answer", name=str(answer_id)))

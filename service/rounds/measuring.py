@@ -19,7 +19,7 @@ from service.rounds.grading import make_challenge
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import answers, measurements, questions, rounds
 from service.store.measurements import Entry, Used
-from service.store.members import Caller
+from service.store.members import Caller, lock_caller
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
@@ -95,7 +95,11 @@ async def measure_round(
         log.error("a round is not measured", round=round_id, cause=str(problem))
         return
     async with sessions.begin() as session:
-        used = {answer: _used(one) for answer, one in made.answers.items()}
+        # Some may have been forgotten while their code ran. The lock makes others who are wait for this.
+        await rounds.lock_shared(session, round_id)
+        entries = await answers.list_entries(session, round_id)
+        gone = {entry.answer.id for entry in entries if entry.member.forgotten_at is not None}
+        used = {answer: _used(one) for answer, one in made.answers.items() if answer not in gone}
         await measurements.save(session, round_id, RUNS, _used(made.reference), used, clock())
 
 
@@ -191,6 +195,7 @@ def _spread(found: Estimate) -> Spread:
 
 async def share_solution(session: AsyncSession, caller: Caller, ref: str, *, shown: bool) -> None:
     """Shows the caller's measured code to the other members of the workspace, or hides it."""
+    caller = await lock_caller(session, caller)
     reference = QuestionRef.parse(ref)
     found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id)
     if reference.kind != "round" or found is None:

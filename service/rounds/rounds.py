@@ -21,7 +21,7 @@ from service.rounds.ledger import LedgerPosting
 from service.rounds.schedules import next_postings
 from service.rounds.tally import Result, Tally
 from service.rounds.views import build_answer_key, build_question_view, channel_variant
-from service.store import answers, locks, outbox, questions, rounds, suggestions
+from service.store import answers, boards, locks, outbox, questions, rounds, suggestions
 from service.store import calibrations as calibration_rows
 from service.store.answers import RoundEntry
 from service.store.members import Caller, list_ids_on
@@ -123,6 +123,8 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     version = await results.graded_version(session, round_)
     closing = _ClosingRound(round_, schedule, version)
     tally = await _grade_answers(session, closing, now)
+    # Even if no points were posted: whoever is being merged or forgotten gets no card here, and is not named below.
+    await boards.lock_boards(session, [schedule.workspace_id])
     await session.flush()
     await practice.add_missed_cards(session, answers.absent_members(round_), version.question_id, now)
     await practice.add_wrong_cards(session, answers.wrong_members(round_), version.question_id, now)

@@ -80,9 +80,11 @@ async def list_rounds_to_remind(
 async def decide_reminders(session: AsyncSession, round_: Round, workspace_id: int, now: datetime) -> dict[int, int]:
     """Returns the members who want reminders and have not answered, with their chats, each once per round.
 
-    Leaves out members who are hidden, forgotten or excused, and those that the bot cannot reach in their chat.
+    Leaves out members who are hidden, forgotten or excused, and those that the bot cannot reach in their chat. Waits
+    for those who are being forgotten, and who is forgotten later waits for this.
     """
     answered = exists().where(CurrentAnswer.round_id == round_.id, CurrentAnswer.member_id == Member.id)
+    decided_on = exists().where(Reminder.round_id == round_.id, Reminder.member_id == Member.id)
     excused = exists().where(StreakGrace.round_id == round_.id, StreakGrace.member_id == Member.id)
     wanting = (
         select(literal(round_.id), Member.id, literal(now))
@@ -90,7 +92,8 @@ async def decide_reminders(session: AsyncSession, round_: Round, workspace_id: i
         .join(Identity, (Identity.member_id == Member.id) & (Identity.chat_id == NotificationSetting.chat_id))
         .join(Chat, Chat.id == NotificationSetting.chat_id)
         .where(Member.workspace_id == workspace_id, NotificationSetting.reminders, Chat.left_at.is_(None))
-        .where(Member.hidden.is_(False), Member.forgotten_at.is_(None), ~answered, ~excused)
+        .where(Member.hidden.is_(False), Member.forgotten_at.is_(None), ~decided_on, ~answered, ~excused)
+        .with_for_update(read=True, of=NotificationSetting)
     )
     new = insert(Reminder).from_select(["round_id", "member_id", "at"], wanting).on_conflict_do_nothing()
     decided = list(await session.scalars(new.returning(Reminder.member_id)))

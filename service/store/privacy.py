@@ -28,6 +28,7 @@ from service.store import (
     variants,
     web_people,
 )
+from service.store.boards import lock_boards
 from service.store.cards import CardRow
 from service.store.chats import LinkCodeRow
 from service.store.ledger import insert_entries
@@ -144,11 +145,9 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
 
     Withdraws answers in open rounds, and cancels duels and messages not yet posted to them.
     """
-    # So that an answer that is being stored, judged or graded is complete when it is erased. Before the duels, as
-    # everyone who changes them does.
+    # So that an answer that is being stored, judged or graded is complete when it is erased, and so is what a close or
+    # a sprint is about to show. Before the duels, as everyone who changes them does.
     await lock_members(session, [caller.member_id])
-    # What a sprint is about to show names its members.
-    await sprints.share_running(session, caller.member_id)
     await duels.forget_duels(session, caller.member_id, now)
     await _withdraw(session, caller.member_id)
     names = await _list_names(session, caller)
@@ -174,8 +173,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
         .where(Member.id.in_(merged_ids(caller.member_id)))
         .values(name=FORGOTTEN_NAME, hidden=True, forgotten_at=now)
     )
-    # Last: hiding them has waited for every transaction that changes boards, and so for every reveal and every final
-    # board of a season that still names them.
+    # Every reveal and every season's final board that still names them is there: `lock_members` waited for them.
     await _empty_reveals(session, caller, names)
     await _empty_archives(session, caller)
 
@@ -274,14 +272,18 @@ async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
 
 
 async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict[int, Member]:
-    """Locks these members and the rounds they answered, so that no other transaction writes their answers or closes
-    or grades those rounds. Returns the members by id."""
+    """Locks these members of one workspace, the rounds they answered, and the workspace's sprints and boards: no other
+    transaction writes their answers or cards, grades those rounds, closes a round, or takes a step of a sprint until
+    this one ends. Returns the members by id."""
     query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
     found = {member.id: member for member in await session.scalars(query.execution_options(populate_existing=True))}
     theirs = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id.in_(member_ids))
     await session.execute(
         select(Round.id).where(Round.id.in_(theirs)).order_by(Round.id).with_for_update(key_share=True)
     )
+    # A close and a sprint also write cards for, and name, members who are not in these rounds.
+    await sprints.share_running(session, member_ids[0])
+    await lock_boards(session, sorted({member.workspace_id for member in found.values()}))
     return found
 
 

@@ -469,9 +469,7 @@ async def share_running(session: AsyncSession, member_id: int) -> None:
 
 async def merge_answers(session: AsyncSession, kept: int, gone: int) -> None:
     """Moves the answers of `gone` to `kept`. Of two answers to one question, the one with more points stays, or else
-    the earlier one."""
-    # A question that is being settled is settled first: its grades are stored by member.
-    await share_running(session, kept)
+    the earlier one. Call while no sprint takes a step: it stores grades by member."""
     theirs, mine = aliased(SprintAnswer), aliased(SprintAnswer)
     both = and_(theirs.question_id == mine.question_id, theirs.member_id == gone, mine.member_id == kept)
     more, less = func.coalesce(theirs.points, -1), func.coalesce(mine.points, -1)

@@ -20,8 +20,7 @@ PRIVATE_KEPT: Final = 40
 
 
 async def post(session: AsyncSession, chat: int, wanted: WebPost, now: datetime) -> WebMessage:
-    """Stores a message; returns the existing one if its key or event is known."""
-    await lock(session, chat)
+    """Stores a message; returns the existing one if its key or event is known. Lock the chat first."""
     named = ((WebMessageRow.key, wanted.key), (WebMessageRow.event, wanted.event))
     if known := [column == value for column, value in named if value is not None]:
         found = await _one(session, chat, or_(*known))

@@ -134,8 +134,9 @@ async def find_people_of(session: AsyncSession, chat: int, member_ids: Collectio
 
 
 async def set_admin(session: AsyncSession, chat: int, person: str, admin: bool) -> None:
-    """Makes a person an admin, or no longer one."""
-    changed = update(WebPersonRow).where(WebPersonRow.chat_id == chat, WebPersonRow.id == person)
+    """Makes a person an admin, or no longer one. Does nothing for someone who was forgotten."""
+    named = WebPersonRow.name.is_not(None)
+    changed = update(WebPersonRow).where(WebPersonRow.chat_id == chat, WebPersonRow.id == person, named)
     await session.execute(changed.values(admin=admin))
     await note_sign_out(session, chat)
 

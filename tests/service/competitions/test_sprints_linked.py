@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from service.competitions import sprints
+from service.store.cards import CardRow
 from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
+from service.store.tables import Identity
 from service.wire import AnswerInput, SprintPodium, SprintQuestionPost, SprintRefused, SprintReveal
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import one_of, pass_time, several
 from tests.service.daily_channel import DailyChannel
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 from tests.service.two_chats import GUILD, HERE, TEAM, TwoChats
 
@@ -76,3 +82,22 @@ async def test_of_two_answers_of_one_person_the_better_one_stays(chats: TwoChats
     podium = one_of(await chats.deliver(), SprintPodium)
     assert (podium.players, [(row.name, row.right) for row in podium.standings]) == (1, [("Ada", 2)])
     assert len(await chats.daily.rows(SprintAnswer)) == 2
+
+
+async def test_the_card_of_a_wrong_answer_that_is_settled_while_accounts_are_linked_is_that_of_the_member(
+    chats: TwoChats,
+) -> None:
+    for platform in HERE:
+        await chats.daily.client.join(chats.who("Ada", platform), HERE[platform])
+    await chats.join_chats()
+    sprint = await chats.daily.client.sprint_start(chats.boss("discord"), "sprint", GUILD, 1, 20)
+    post = await asked(chats)
+    await chats.answer("Ada", "slack", post.ref, "b")
+    await pass_time(chats.daily, 20)
+    async with chats.daily.service.sessions.begin() as leader:
+        await sprints.advance(leader, sprint.id, chats.clock.now)
+        linking = asyncio.create_task(chats.link("Ada"))
+        await until_locked_out(leader, linking)
+    await linking
+    (ada,) = {row.member_id for row in await chats.daily.rows(Identity) if row.name == "Ada"}
+    assert [row.member_id for row in await chats.daily.rows(CardRow)] == [ada]

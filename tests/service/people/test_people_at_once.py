@@ -15,16 +15,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.client import ServiceRefused
 from service.people import linking
 from service.rounds import grading, leaderboard
+from service.rounds.notifications import Reminders
 from service.rounds.rounds import close_round
 from service.store import privacy
 from service.store.answers import HintTaken
+from service.store.cards import CardRow
+from service.store.chats import LinkCodeRow
 from service.store.competition_tables import Duel
+from service.store.markings import SharedAnswer
 from service.store.members import resolve_caller
-from service.store.notifications import NotificationSetting
+from service.store.notifications import NotificationSetting, Reminder
+from service.store.review_tables import ReportRow, ReviewPlace, SuggestionRow
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, Outbox, Season, StreakGrace
-from service.wire import AnswerInput, NotFound, QuestionPost, Who
+from service.store.web_tables import WebAccountRow, WebMessageRow, WebSessionRow, WebSignInRow
+from service.wire import AnswerInput, NotFound, QuestionPost, WebPost, Who
 from tests.conftest import MONDAY, Clock
-from tests.service.daily_channel import DAILY, DailyChannel, choice, code
+from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose
+from tests.service.full_database import DOCUMENT
 from tests.service.lock_waits import until_locked_out
 from tests.service.two_chats import HERE, TwoChats
 
@@ -79,22 +86,28 @@ async def test_code_that_waits_until_its_author_is_forgotten_is_refused(daily: D
     assert await daily.rows(CurrentAnswer) == []
 
 
-async def test_who_forgets_during_a_close_is_not_named_by_its_board(daily: DailyChannel, clock: Clock) -> None:
+@pytest.mark.parametrize("answered", [True, False])
+async def test_who_forgets_during_a_close_is_not_named_by_its_board_and_has_no_card(
+    daily: DailyChannel, clock: Clock, answered: bool
+) -> None:
     await daily.bank(*(choice(f"q{number}") for number in range(9)))
     await daily.answer(await _asked(daily, clock), "a")
     clock.advance(hours=9)
     await daily.ticked()
     clock.advance(hours=15)
     (second,) = [body for body in await daily.ticked() if isinstance(body, QuestionPost)]
-    await daily.answer(second.ref, "a", "Bo")
+    if answered:
+        await daily.answer(second.ref, "a", "Bo")
     async with daily.service.sessions.begin() as session:
         assert await close_round(session, 2, daily.now)
         forgetting = asyncio.create_task(daily.client.privacy(daily.who(), "forget", "forget"))
         await until_locked_out(session, forgetting)
     await forgetting
     reveals = [row.body for row in await daily.rows(Outbox) if row.kind == "reveal"]
-    assert [[row["name"] for row in body["board"]] for body in reveals][-1] == [privacy.FORGOTTEN_NAME, "Bo"]
+    names = [privacy.FORGOTTEN_NAME, "Bo"] if answered else [privacy.FORGOTTEN_NAME]
+    assert [[row["name"] for row in body["board"]] for body in reveals][-1] == names
     assert "Ada" not in json.dumps([row.body for row in await daily.rows(Outbox)])
+    assert await daily.rows(CardRow) == [], "the close made one for who was absent"
 
 
 async def test_who_forgets_while_a_season_ends_is_not_named_by_its_final_board(
@@ -128,20 +141,29 @@ async def test_a_verdict_that_waits_until_its_author_is_forgotten_is_sent_to_nob
     assert "verdict" not in {row.kind for row in await daily.rows(Outbox)}
 
 
-@pytest.mark.parametrize("action", ["show", "notify", "hint", "duel"])
+@pytest.mark.parametrize(
+    "action", ["show", "notify", "hint", "duel", "link", "chat link", "settle", "decline", "review me"]
+)
 async def test_nothing_is_written_about_a_member_who_was_just_forgotten(
     daily: DailyChannel, clock: Clock, action: str
 ) -> None:
     await daily.bank(*(choice(f"q{number}", hint="Look at the storage.") for number in range(9)))
     ref = await _asked(daily, clock)
-    ada = daily.who()
+    ada, moderator = daily.who(), daily.who(admin=True)
     for name in ("Ada", "Bo"):
         await daily.client.join(daily.who(name), DAILY)
+    report = (await daily.client.report(daily.who("Bo"), "report", "q1", "It is wrong.")).id
+    suggestion = (await daily.client.suggest(daily.who("Bo"), "suggest", DOCUMENT)).id
     calls: dict[str, Callable[[], Awaitable[object]]] = {
         "show": lambda: daily.client.privacy(ada, "event", "show"),
         "notify": lambda: daily.client.notify(ada, "event", "reminders", True),
         "hint": lambda: daily.client.hint(ada, DAILY, ref, True),
         "duel": lambda: daily.client.duel_challenge(ada, DAILY, "event", "Bo"),
+        "link": lambda: daily.client.link(ada, "event"),
+        "chat link": lambda: daily.client.chat_link(moderator, "event"),
+        "settle": lambda: daily.client.report_settle(moderator, "event", report, "dismissed", "It is right."),
+        "decline": lambda: daily.client.suggestion_decline(moderator, "event", suggestion, "We have one."),
+        "review me": lambda: daily.client.review_me(moderator, "event"),
     }
     async with _forgetting(daily) as session:
         calling = asyncio.ensure_future(calls[action]())
@@ -149,7 +171,66 @@ async def test_nothing_is_written_about_a_member_who_was_just_forgotten(
     await _refused_after(calling, "Ada")
     (gone,) = [row for row in await daily.rows(Member) if row.forgotten_at]
     assert gone.hidden
-    assert [*await daily.rows(NotificationSetting), *await daily.rows(HintTaken), *await daily.rows(Duel)] == []
+    for table in (NotificationSetting, HintTaken, Duel, LinkCodeRow, ReviewPlace):
+        assert await daily.rows(table) == []
+    assert [row.reason for row in await daily.rows(ReportRow)] == [""]
+    assert [row.reason for row in await daily.rows(SuggestionRow)] == [""]
+
+
+@pytest.mark.parametrize("written", ["message", "private message", "session", "sign-in link", "account"])
+async def test_nothing_is_written_about_a_person_of_the_web_chat_who_was_just_forgotten(
+    daily: DailyChannel, written: str
+) -> None:
+    client = daily.client
+    person = await client.web_join("local", "Ada")
+    ada = Who(platform="web", workspace="local", member=person.id, name="Ada")
+    await client.join(ada, DAILY)
+    digest = "a" * 64
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "message": lambda: client.web_message_post("local", WebPost(channel="daily", content='"Hi"', author=person.id)),
+        "private message": lambda: client.web_message_post(
+            "local", WebPost(channel="daily", content='"For you"', member=person.id)
+        ),
+        "session": lambda: client.web_session_begin("local", person.id, digest, "A browser"),
+        "sign-in link": lambda: client.web_sign_in_make("local", person.id, digest, 60),
+        "account": lambda: client.web_account_join("local", digest, "Ada", person.id),
+    }
+    async with daily.service.sessions.begin() as session:
+        caller = await resolve_caller(session, ada, None, daily.now)
+        await privacy.forget_member(session, caller, daily.now)
+        calling = asyncio.ensure_future(calls[written]())
+        await until_locked_out(session, calling)
+    assert not await calling
+    for table in (WebMessageRow, WebSessionRow, WebSignInRow, WebAccountRow):
+        assert await daily.rows(table) == []
+
+
+async def test_an_open_answer_that_is_shared_while_its_author_is_forgotten_is_shown_to_nobody(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    await daily.bank(prose())
+    ref = await _asked(daily, clock)
+    await daily.answer(ref, AnswerInput(text="They share memory."))
+    clock.advance(hours=9)
+    await daily.ticked()
+    await daily.client.mark(daily.who(), "mark", ref, (0,))
+    async with _forgetting(daily) as session:
+        sharing = asyncio.create_task(daily.client.share_answer(daily.who(), "share", ref))
+        await until_locked_out(session, sharing)
+    await _refused_after(sharing, "Ada")
+    assert await daily.rows(SharedAnswer) == []
+
+
+async def test_who_is_forgotten_is_not_reminded_in_the_same_moment(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(*(choice(f"q{number}") for number in range(9)))
+    await _asked(daily, clock)
+    await daily.client.notify(daily.who(), "notify", "reminders", True)
+    clock.advance(hours=7, minutes=30)
+    async with _forgetting(daily) as session:
+        reminding = asyncio.create_task(Reminders(daily.service.sessions).check(clock.now))
+        await until_locked_out(session, reminding)
+    await reminding
+    assert await daily.rows(Reminder) == []
 
 
 @pytest.fixture
@@ -256,6 +337,22 @@ async def test_what_is_asked_for_while_accounts_are_linked_is_kept(chats: TwoCha
     assert (await asking).results
     kept = await _member_of(chats, chats.who("Ada", "discord"))
     assert [row.member_id for row in await chats.daily.rows(NotificationSetting)] == [kept]
+
+
+async def test_the_card_of_a_question_that_closes_while_accounts_are_linked_is_that_of_the_member(
+    chats: TwoChats,
+) -> None:
+    await _join(chats, "Ada")
+    await chats.answer("Ada", "slack", await chats.asked())
+    await chats.closed()
+    await chats.asked()
+    async with chats.daily.service.sessions.begin() as session:
+        assert await close_round(session, 2, chats.clock.now)
+        linking = asyncio.create_task(chats.link("Ada"))
+        await until_locked_out(session, linking)
+    await linking
+    kept = await _member_of(chats, chats.who("Ada", "discord"))
+    assert [row.member_id for row in await chats.daily.rows(CardRow)] == [kept]
 
 
 @pytest.mark.parametrize("challenger", ["Ada", "Bo"])

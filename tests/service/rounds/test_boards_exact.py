@@ -311,8 +311,8 @@ async def test_a_regrade_a_merge_and_a_close_at_once_end_without_a_deadlock(sess
 
     async def join() -> None:
         async with sessions.begin() as session:
-            await privacy.lock_members(session, [world.callers[0].member_id, world.callers[1].member_id])
             await ready.wait()
+            await privacy.lock_members(session, [world.callers[0].member_id, world.callers[1].member_id])
             await merge_members(session, world.callers[0].member_id, world.callers[1].member_id)
 
     async def regrade() -> None:

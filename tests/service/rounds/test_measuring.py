@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -20,6 +20,7 @@ from service.rounds import measuring
 from service.rounds.jobs import MAX_ATTEMPTS
 from service.rounds.measuring import RUNS, measure_round
 from service.store.measurements import MeasuredAnswer, MeasuredRound
+from service.store.tables import AnswerRow
 from service.wire import AnswerInput, MeasurementBoard, NotFound, QuestionGone, QuestionPost, StillOpen
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code, daily_channel_of, verdict_notes
@@ -43,6 +44,23 @@ class Failing:
 
     async def run(self, run: Run) -> Outcome:
         return Outcome(id=run.id, status="internal", detail="no child") if self.fails else await self.client.run(run)
+
+    async def health(self) -> object:
+        return await self.client.health()
+
+
+class Interrupted:
+    """A sandbox that waits for something else before it measures the first time."""
+
+    def __init__(self, client: SandboxClient) -> None:
+        self.client = client
+        self.first: Callable[[], Awaitable[object]] | None = None
+
+    async def run(self, run: Run) -> Outcome:
+        if self.first is not None and run.id.startswith("measure/"):
+            first, self.first = self.first, None
+            await first()
+        return await self.client.run(run)
 
     async def health(self) -> object:
         return await self.client.health()
@@ -188,6 +206,28 @@ async def test_the_hidden_and_the_forgotten_are_not_named(played: Open) -> None:
         assert len(await daily.rows(MeasuredAnswer)) == 1
         found = await board(daily)
         assert [(row.rank, row.name) for row in found.rows] == [(1, "Slow")] and found.total == 1
+
+
+async def test_who_is_forgotten_while_their_code_is_measured_is_on_no_board(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    forgetting = Interrupted(sandbox)
+    async with build(settings, clock, forgetting).running() as service:  # type: ignore[arg-type]
+        daily = daily_channel_of(service)
+        await daily.bank(code())
+        await daily.schedule(MEASURED)
+        clock.now = NINE
+        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+        for name in ("Gone", "Here"):
+            await daily.answer(ref, FAST, name)
+        await service.jobs.run_pending()
+        clock.advance(hours=8)
+        await daily.ticked()
+        forgetting.first = lambda: daily.client.privacy(daily.who("Gone"), "forget", "forget")
+        await measured(daily)
+        assert forgetting.first is None
+        (answer,) = [row for row in await daily.rows(AnswerRow) if row.name == "Here"]
+        assert [row.answer_id for row in await daily.rows(MeasuredAnswer)] == [answer.id]
 
 
 async def test_a_sandbox_that_fails_is_tried_again(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
