@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import TypeAdapter
@@ -11,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Rating, Side, Turn, next_number, score_turns
 from service.rounds.views import build_answer_key
 from service.store import duels, members, questions, schedules
-from service.store.competition_tables import Duel, DuelRating
+from service.store.competition_tables import Duel, DuelQuestion, DuelRating
 from service.store.members import Caller
 from service.wire import (
     AnswerInput,
@@ -42,14 +43,51 @@ def side_of(duel: Duel, member_id: int) -> Side | None:
 
 async def build_view(session: AsyncSession, duel: Duel, side: Side | None, now: datetime) -> DuelView:
     """Returns the duel as that side sees it, or with None as everyone does."""
-    turns = await duels.list_turns(session, duel.id)
-    names = await members.get_names(session, duel.workspace_id, (duel.challenger_id, duel.opponent_id))
-    ratings = await duels.list_ratings(session, [duel.id])
-    ids = await members.list_ids_on(session, "discord", (duel.challenger_id, duel.opponent_id))
+    return (await _build_views(session, duel.workspace_id, [(duel, side)], now))[0]
+
+
+async def _build_views(
+    session: AsyncSession, workspace_id: int, shown: Sequence[tuple[Duel, Side | None]], now: datetime
+) -> list[DuelView]:
+    """Returns duels of a workspace, each as that side sees it. The statements are as many for any number of duels, but
+    for one for each channel."""
+    duel_ids = [duel.id for duel, _ in shown]
+    people = {member_id for duel, _ in shown for member_id in (duel.challenger_id, duel.opponent_id)}
+    facts = _Facts(
+        turns=await duels.list_turns_each(session, duel_ids),
+        questions=await duels.list_questions_each(session, duel_ids),
+        names=await members.get_names(session, workspace_id, people),
+        ratings=await duels.list_ratings(session, duel_ids),
+        ids=await members.list_ids_on(session, "discord", people),
+        zones={
+            channel_id: await schedules.get_zone(session, workspace_id, channel_id)
+            for channel_id in {duel.channel_id for duel, _ in shown}
+        },
+    )
+    return [_view(duel, side, facts, now) for duel, side in shown]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the views of some duels are made of."""
+
+    turns: Mapping[int, duels.Turns]
+    questions: Mapping[int, Sequence[DuelQuestion]]
+    """By duel, as the turns."""
+    names: Mapping[int, str]
+    ratings: Mapping[tuple[int, str], DuelRating]
+    ids: Mapping[int, str]
+    """Ids on Discord, by member."""
+    zones: Mapping[int | None, str]
+    """Time zones, by channel."""
+
+
+def _view(duel: Duel, side: Side | None, facts: _Facts, now: datetime) -> DuelView:
+    turns = facts.turns[duel.id]
     players = {
         one: _player(
-            duel, names[member_id], [turn for _, turn in turns[one]], ratings.get((duel.id, one)), now
-        ).model_copy(update={"discord": ids.get(member_id, "")})
+            duel, facts.names[member_id], [turn for _, turn in turns[one]], facts.ratings.get((duel.id, one)), now
+        ).model_copy(update={"discord": facts.ids.get(member_id, "")})
         for one, member_id in zip(SIDES, (duel.challenger_id, duel.opponent_id), strict=True)
     }
     mine = [turn for _, turn in turns[side]] if side else []
@@ -64,11 +102,11 @@ async def build_view(session: AsyncSession, duel: Duel, side: Side | None, now: 
         opponent=players["opponent"],
         you=side,
         answered=(following - 1 if following else QUESTIONS) if side and duel.accepted_at else 0,
-        next_ref=await _ref(session, duel, following) if following else "",
+        next_ref=str(QuestionRef("duel", facts.questions[duel.id][following - 1].id)) if following else "",
         winner=WINNER.validate_python(duel.winner),
         respond_by=duel.respond_by,
         ends_at=duel.ends_at,
-        zone=await schedules.get_zone(session, duel.workspace_id, duel.channel_id),
+        zone=facts.zones[duel.channel_id],
     )
 
 
@@ -93,11 +131,6 @@ def _next(duel: Duel, turns: Sequence[Turn], now: datetime) -> int | None:
     if duel.state != "running" or duel.ends_at is None:
         return None
     return next_number(turns, duel.ends_at, now)
-
-
-async def _ref(session: AsyncSession, duel: Duel, number: int) -> str:
-    asked = await duels.list_questions(session, duel.id)
-    return str(QuestionRef("duel", asked[number - 1].id))
 
 
 async def build_review(session: AsyncSession, duel: Duel, caller: Caller, now: datetime) -> DuelReview:
@@ -143,9 +176,6 @@ async def list_duels(session: AsyncSession, caller: Caller, now: datetime) -> My
     rating = (await duels.get_ratings(session, [caller.member_id]))[caller.member_id].rating
     live = await duels.list_of_member(session, caller.member_id, ended=False, limit=MAX_LISTED)
     past = await duels.list_of_member(session, caller.member_id, ended=True, limit=MAX_LISTED)
-    mine = caller.member_id
-    return MyDuels(
-        rating=rating.shown,
-        live=tuple([await build_view(session, duel, side_of(duel, mine), now) for duel in live]),
-        past=tuple([await build_view(session, duel, side_of(duel, mine), now) for duel in past]),
-    )
+    shown = [(duel, side_of(duel, caller.member_id)) for duel in (*live, *past)]
+    views = await _build_views(session, caller.workspace_id, shown, now)
+    return MyDuels(rating=rating.shown, live=tuple(views[: len(live)]), past=tuple(views[len(live) :]))

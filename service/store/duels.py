@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Select, and_, exists, false, func, literal, or_, select, true, update
 from sqlalchemy.dialects.postgresql import distinct_on, insert
@@ -81,8 +81,16 @@ async def find_question(session: AsyncSession, workspace_id: int, question_id: i
 
 async def list_questions(session: AsyncSession, duel_id: int) -> Sequence[DuelQuestion]:
     """Returns the duel's questions in order; none before it is accepted."""
-    query = select(DuelQuestion).where(DuelQuestion.duel_id == duel_id).order_by(DuelQuestion.number)
-    return (await session.scalars(query)).all()
+    return (await list_questions_each(session, [duel_id]))[duel_id]
+
+
+async def list_questions_each(session: AsyncSession, duel_ids: Collection[int]) -> dict[int, list[DuelQuestion]]:
+    """Returns the questions of each duel, as `list_questions`."""
+    query = select(DuelQuestion).where(DuelQuestion.duel_id.in_(duel_ids)).order_by(DuelQuestion.number)
+    found: dict[int, list[DuelQuestion]] = {duel_id: [] for duel_id in duel_ids}
+    for row in await session.scalars(query):
+        found[row.duel_id].append(row)
+    return found
 
 
 async def count_waiting(session: AsyncSession, member_id: int) -> int:
@@ -178,18 +186,27 @@ def _plays(member_id: int) -> ColumnElement[bool]:
 # Turns
 
 
-async def list_turns(session: AsyncSession, duel_id: int) -> dict[str, list[tuple[DuelTurn, Turn]]]:
-    """Returns the turns of both sides in the order of the questions."""
+Turns: TypeAlias = dict[str, list[tuple[DuelTurn, Turn]]]
+"""The turns of a duel by side, in the order of the questions."""
+
+
+async def list_turns(session: AsyncSession, duel_id: int) -> Turns:
+    """Returns the turns of both sides."""
+    return (await list_turns_each(session, [duel_id]))[duel_id]
+
+
+async def list_turns_each(session: AsyncSession, duel_ids: Collection[int]) -> dict[int, Turns]:
+    """Returns the turns of each duel."""
     query = (
-        select(DuelTurn, DuelQuestion.number)
+        select(DuelQuestion.duel_id, DuelTurn, DuelQuestion.number)
         .join(DuelQuestion, DuelQuestion.id == DuelTurn.question_id)
-        .where(DuelQuestion.duel_id == duel_id)
+        .where(DuelQuestion.duel_id.in_(duel_ids))
         .order_by(DuelQuestion.number)
         .execution_options(populate_existing=True)
     )
-    found: dict[str, list[tuple[DuelTurn, Turn]]] = defaultdict(list)
-    for row, number in await session.execute(query):
-        found[row.side].append((row, Turn(number, row.shown_at, row.answered_at, row.correct)))
+    found: dict[int, Turns] = {duel_id: defaultdict(list) for duel_id in duel_ids}
+    for duel_id, row, number in await session.execute(query):
+        found[duel_id][row.side].append((row, Turn(number, row.shown_at, row.answered_at, row.correct)))
     return found
 
 

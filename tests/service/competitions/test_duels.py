@@ -32,6 +32,7 @@ from service.wire import (
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
 from tests.service.refusals import refused
+from tests.service.statements import counted
 from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 RIGHT, WRONG = AnswerInput(options=("a",)), AnswerInput(options=("b",))
@@ -117,6 +118,18 @@ async def test_a_duel_from_the_challenge_to_the_ladder(players: Players) -> None
     assert [view.duel for view in history.past] == [asked.duel]
     # Points are for rounds.
     assert await players.daily.rows(Ledger) == []
+
+
+async def test_a_list_of_many_duels_takes_as_many_statements_as_one_of_few(players: Players) -> None:
+    sent = []
+    for _ in range(3):
+        duel = (await players.begun()).duel
+        await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+        await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+        with counted() as statements:
+            await players.client.duel_list(players.ada)
+        sent.append(len(statements))
+    assert sent[0] == sent[2]
 
 
 async def test_both_get_the_same_questions_with_options_of_their_own_order(players: Players) -> None:
