@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -34,7 +34,7 @@ from bot.web.admin import AdminPages
 from bot.web.admin.frame import AdminFrame
 from bot.web.archive import ArchivePages
 from bot.web.board import BoardPage
-from bot.web.chat import CHANNEL, PING_S, WHERE, Connection, WebChat, is_editor, who_of
+from bot.web.chat import CHANNEL, WHERE, Connection, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
 from bot.web.frame import MemberFrame, Navigation
 from bot.web.ladder import LadderPage
@@ -56,6 +56,7 @@ from bot.web.sessions import SessionPages
 from bot.web.sign_in import SignInPages
 from bot.web.sprint import SprintPage
 from bot.web.store import LAST_ID, Message
+from bot.web.streams import EventStreams
 from bot.web.suggest import SuggestPage
 from bot.web.today import TodayPage
 from bot.web.tournament import TournamentPage
@@ -145,6 +146,7 @@ class WebApp:
         self._answer = answer
         self._complete = complete
         self._provider = provider
+        self._streams = EventStreams()
         oldest = None if provider is None else provider.session_age
         self.cookies = MemberCookies(chat.store, chat.clock, oldest)
         self.operations = (
@@ -155,7 +157,7 @@ class WebApp:
         self._navigation = Navigation(client is not None, self.operations is not None, provider is not None)
         self.pages: list[Route] = []
         if client is not None:
-            frame = MemberFrame(self.cookies, client, answer, self._navigation, chat.clock, chat.pause)
+            frame = MemberFrame(self.cookies, client, answer, self._navigation, chat.clock, chat.pause, self._streams)
             pages = (
                 TodayPage(frame),
                 PracticePage(frame),
@@ -268,11 +270,12 @@ class WebApp:
         person = self.cookies.person(request)
         query = request.query_params
         after = _number(request.headers.get("last-event-id") or query.get("after", ""))
-        return EventSourceResponse(self._news(request, person, after, _number(query.get("editor", ""))), ping=PING_S)
+        news = self._news(request, person, after, _number(query.get("editor", "")))
+        return self._streams.respond(person.id, news)
 
     async def _news(
         self, request: Request, person: WebPerson, after: int, editor: int
-    ) -> AsyncIterator[ServerSentEvent]:
+    ) -> AsyncGenerator[ServerSentEvent, None]:
         token = self.cookies.token(person.id)
 
         async def is_signed_in() -> bool:

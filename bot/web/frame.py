@@ -11,6 +11,7 @@ from bot.core.dispatcher import Answer
 from bot.web.chat import CHANNEL
 from bot.web.render import page
 from bot.web.security import MemberCookies, Pause
+from bot.web.streams import EventStreams
 from service.client import ServiceClient
 from service.process import Clock
 from service.wire import WebPerson
@@ -70,6 +71,7 @@ class MemberFrame:
     navigation: Navigation
     clock: Clock
     pause: Pause
+    streams: EventStreams
 
     def show(
         self, person: WebPerson, template: str, shown: PageName, status: int = 200, **variables: Any

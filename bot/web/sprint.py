@@ -6,12 +6,12 @@ With scripts it is live, by server-sent events. Members answer on it as by the b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from time import monotonic
 
 from markupsafe import Markup
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,7 +21,7 @@ from bot.core.events import Submit
 from bot.core.text import sprints as text
 from bot.core.text.questions import CHANGED, RECORDED, answer_form, question_blocks
 from bot.core.text.web_problems import NOT_A_SPRINT_ANSWER
-from bot.web.chat import PING_S, WHERE, Values, who_of, with_values
+from bot.web.chat import WHERE, Values, who_of, with_values
 from bot.web.frame import MemberFrame
 from bot.web.render import page
 from bot.web.security import Pause, RequestProblem, event_id, refusals_as_pages, text_of, values_of
@@ -102,9 +102,9 @@ class SprintPage:
         """Streams the state at each step of the sprint, and the number of answers in between."""
         person = self._cookies.person(request)
         pause = self._cookies.pause_while_signed_in(request, self._frame.pause)
-        return EventSourceResponse(self._states(person, pause), ping=PING_S)
+        return self._frame.streams.respond(person.id, self._states(person, pause))
 
-    async def _states(self, person: WebPerson, pause: Pause) -> AsyncIterator[ServerSentEvent]:
+    async def _states(self, person: WebPerson, pause: Pause) -> AsyncGenerator[ServerSentEvent, None]:
         step: str | None = None
         answers, open_ = 0, True
         while open_:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -12,7 +12,7 @@ from starlette.routing import Route
 from bot.core.actions import JoinTournament, LeaveTournament, encode
 from bot.core.text import tournaments as text
 from bot.core.text.web_problems import NO_SUCH_TOURNAMENT
-from bot.web.chat import PING_S, who_of
+from bot.web.chat import who_of
 from bot.web.frame import MemberFrame
 from bot.web.render import page
 from bot.web.security import Pause, RequestProblem, cleaned, refusals_as_pages
@@ -58,9 +58,9 @@ class TournamentPage:
         """Streams the state whenever it changes, until the tournament is over."""
         person = self._cookies.person(request)
         pause = self._cookies.pause_while_signed_in(request, self._frame.pause)
-        return EventSourceResponse(self._states(person, _title(request), pause), ping=PING_S)
+        return self._frame.streams.respond(person.id, self._states(person, _title(request), pause))
 
-    async def _states(self, person: WebPerson, title: str, pause: Pause) -> AsyncIterator[ServerSentEvent]:
+    async def _states(self, person: WebPerson, title: str, pause: Pause) -> AsyncGenerator[ServerSentEvent, None]:
         shown, open_ = None, True
         while open_:
             try:

@@ -303,6 +303,12 @@ function listen(after) {
       if (lost) live.dataset.away = "yes";
       else delete live.dataset.away;
     });
+    // Another page of the same member, opened later, took the place of this one.
+    stream.addEventListener("replaced", () => {
+      close();
+      live.textContent = "The quiz is open in too many windows. Reload this page to go on here.";
+      live.dataset.lost = "yes";
+    });
     stream.onopen = () => {
       if (live.dataset.lost) live.textContent = "";
       delete live.dataset.lost;

@@ -35,6 +35,11 @@ for (const part of document.querySelectorAll("[data-events]")) {
       if (count) count.textContent = event.data;
     });
     const live = document.getElementById("live");
+    // Another page of the same member, opened later, took the place of this one.
+    stream.addEventListener("replaced", () => {
+      close();
+      if (live) live.textContent = "The quiz is open in too many windows. Reload this page to go on here.";
+    });
     stream.onopen = () => live && (live.textContent = "");
     stream.onerror = () => live && (live.textContent = "Connection lost. Reconnecting…");
   };

@@ -16,6 +16,7 @@ from bot.web.chat import WHERE
 from bot.web.frame import MemberFrame, Navigation
 from bot.web.security import MemberCookies
 from bot.web.sprint import SprintPage
+from bot.web.streams import EventStreams
 from service.client import ServiceClient, ServiceUnavailable
 from service.wire import AnswerInput, PlannedSprint, SprintPulse, Sprints, WebPerson, Who
 from tests.bot.conftest import QUESTIONS, Room
@@ -150,7 +151,7 @@ async def sprint_page(chat: WebChat, room: Room, client: Looks, pace_s: float) -
     navigation, quiz = Navigation(True, False), Quiz(room.client).handle
     cookies = MemberCookies(chat.store)
     await cookies.load(Request({"type": "http", "headers": []}))
-    frame = MemberFrame(cookies, cast(ServiceClient, client), quiz, navigation, room.clock, pause)
+    frame = MemberFrame(cookies, cast(ServiceClient, client), quiz, navigation, room.clock, pause, EventStreams())
     return SprintPage(frame, pace_s)
 
 

@@ -14,6 +14,7 @@ from bot.web import WebChat, build
 from bot.web.chat import WHERE
 from bot.web.frame import MemberFrame, Navigation
 from bot.web.security import MemberCookies
+from bot.web.streams import EventStreams
 from bot.web.tournament import TournamentPage, isolate_names, state_html
 from service.client import ServiceClient, ServiceUnavailable
 from service.wire import Named, TournamentPlan, TournamentView, WebPerson, Who
@@ -107,7 +108,9 @@ async def test_the_stream_sends_a_state_when_it_changes_and_ends_with_the_tourna
         return True
 
     cookies, client = MemberCookies(quiz_chat.store), cast(ServiceClient, Client())
-    frame = MemberFrame(cookies, client, Quiz(client).handle, Navigation(True, False), quiz_chat.clock, pause)
+    frame = MemberFrame(
+        cookies, client, Quiz(client).handle, Navigation(True, False), quiz_chat.clock, pause, EventStreams()
+    )
     page = TournamentPage(frame)
     states = [event.data async for event in page._states(WebPerson(id="1", name="Ann", admin=False), "", pause)]
     assert len(states) == 3 and looks == [] and pauses == 4
