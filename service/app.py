@@ -233,7 +233,8 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
 
     def open_api() -> FastAPI:
         from service.api import make_api
-        from service.api.http import CallLimiter, ServiceParts
+        from service.api.http import ServiceParts
+        from service.api.rate_limit import CallLimiter
 
         parts = ServiceParts(
             sessions=sessions,

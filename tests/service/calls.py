@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from service.api.http import CallLimiter, Rate
+from service.api.rate_limit import CallLimiter, Rate
 from service.wire import CALLER_HEADER, Who
 
 Schema = Mapping[str, Any]

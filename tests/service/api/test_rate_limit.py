@@ -8,8 +8,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from service.api import http
-from service.api.http import CallLimiter, Rate
+from service.api import http, rate_limit
+from service.api.rate_limit import CallLimiter, Rate
 from service.client import caller_header
 from service.wire import TooManyCalls
 from tests.conftest import TOKEN, MakeWho
@@ -65,7 +65,7 @@ def test_a_refused_call_costs_nothing(steady: Steady, who: MakeWho) -> None:
 
 
 def test_only_so_many_callers_are_remembered(steady: Steady, who: MakeWho, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "MOST_BUCKETS", 10)
+    monkeypatch.setattr(rate_limit, "MOST_BUCKETS", 10)
     limiter = CallLimiter(steady)
     for number in range(100):
         limiter.delay(who(f"Member {number}"))
