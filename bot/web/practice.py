@@ -50,14 +50,14 @@ LONGEST_FILTER = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class PracticeAddress:
     """What the address says of the session: when it began, and what is practiced."""
 
     since: datetime | None
     wanted: PracticeFilter
 
-    def begun(self, since: datetime) -> Sitting:
-        return Sitting(since, self.wanted)
+    def begun(self, since: datetime) -> PracticeAddress:
+        return PracticeAddress(since, self.wanted)
 
     @property
     def query(self) -> str:
@@ -98,10 +98,10 @@ class PracticePage:
 
     async def show(self, request: Request) -> Response:
         """Shows the next card; after ten, what the session came to."""
-        person, sitting = self._cookies.person(request), _sitting(request.query_params)
+        person, address = self._cookies.person(request), _read_address(request.query_params)
         with refusals_as_pages():
-            session = await self._client.practice_session(who_of(person), sitting.since)
-            return await self._next(person, sitting.begun(session.since), session)
+            session = await self._client.practice_session(who_of(person), address.since)
+            return await self._next(person, address.begun(session.since), session)
 
     async def due(self, request: Request) -> Response:
         """Returns how many cards are due, for the navigation of every page."""
@@ -114,7 +114,7 @@ class PracticePage:
         """Saves an answer, and leads to its result; shows the question again if the answer cannot be read."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
-        sitting, ref = _sitting(request.query_params), _practice_ref(text_of(fields, "ref"))
+        address, ref = _read_address(request.query_params), _practice_ref(text_of(fields, "ref"))
         event = event_id(request, person.id, fields)
         submit = Submit(event, self._frame.clock(), who_of(person), WHERE, "", values_of(fields))
         with refusals_as_pages():
@@ -122,50 +122,50 @@ class PracticePage:
                 # The question may have been corrected since it was shown; the receipt names what was answered.
                 ref = (await self._client.answer(submit.who, WHERE, event, ref, given_in(submit), submit.at)).ref
             except CommandError as error:
-                return await self._again(person, sitting, Retry(ref, submit.values, str(error)), 422)
+                return await self._again(person, address, Retry(ref, submit.values, str(error)), 422)
             except ServiceRefused as refused:
                 if refused.refusal.kind not in ("answer-unreadable", "sandbox-busy"):
                     raise
                 problem = " ".join(plain_refusal(refused.refusal))
-                return await self._again(person, sitting, Retry(ref, submit.values, problem), 422)
-        return self._to_result(person, ref, sitting)
+                return await self._again(person, address, Retry(ref, submit.values, problem), 422)
+        return self._to_result(person, ref, address)
 
     async def result(self, request: Request) -> Response:
         """Shows the result of the member's latest answer to a card."""
-        person, sitting = self._cookies.person(request), _sitting(request.query_params)
+        person, address = self._cookies.person(request), _read_address(request.query_params)
         ref, who = _practice_ref(request.path_params["ref"]), who_of(person)
         with refusals_as_pages():
             attempt, session = await asyncio.gather(
-                self._client.practice_attempt(who, ref), self._client.practice_session(who, sitting.since)
+                self._client.practice_attempt(who, ref), self._client.practice_session(who, address.since)
             )
-            sitting = sitting.begun(session.since)
+            address = address.begun(session.since)
             failed = attempt.verdict is not None and attempt.question.kind == "code" and attempt.key is None
             if failed and not attempt.secret and "solution" not in request.query_params:
-                return await self._again(person, sitting, None, 200, attempt)
+                return await self._again(person, address, None, 200, attempt)
             solution = (await self._client.explain(who, attempt.question.id)).key if failed else None
-        return self._page(person, sitting, session, state="result", attempt=attempt, solution=solution)
+        return self._page(person, address, session, state="result", attempt=attempt, solution=solution)
 
     async def try_code(self, request: Request) -> Response:
         """Runs the examples of a code question; saves nothing."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
-        sitting, ref = _sitting(request.query_params), _practice_ref(request.path_params["ref"])
+        address, ref = _read_address(request.query_params), _practice_ref(request.path_params["ref"])
         submit = Submit("try", self._frame.clock(), who_of(person), WHERE, "", values_of(fields))
         with refusals_as_pages():
             try:
                 tried = text.verdict(await self._client.try_code(submit.who, ref, code_in(submit)))
             except CommandError as error:
-                return await self._again(person, sitting, Retry(ref, submit.values, str(error)), 422)
+                return await self._again(person, address, Retry(ref, submit.values, str(error)), 422)
             except ServiceRefused as refused:
                 problem = " ".join(plain_refusal(refused.refusal))
-                return await self._again(person, sitting, Retry(ref, submit.values, problem), 422)
-            return await self._again(person, sitting, Retry(ref, submit.values, tried=tried), 200)
+                return await self._again(person, address, Retry(ref, submit.values, problem), 422)
+            return await self._again(person, address, Retry(ref, submit.values, tried=tried), 200)
 
     async def mark(self, request: Request) -> Response:
         """Saves which points an open answer covers."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
-        sitting, ref = _sitting(request.query_params), _practice_ref(request.path_params["ref"])
+        address, ref = _read_address(request.query_params), _practice_ref(request.path_params["ref"])
         event = event_id(request, person.id, fields)
         try:
             covered = marks_in(Submit(event, self._frame.clock(), who_of(person), WHERE, "", values_of(fields)))
@@ -173,37 +173,37 @@ class PracticePage:
             raise RequestProblem(422, error.title, str(error)) from None
         with refusals_as_pages():
             await self._client.mark(who_of(person), event, ref, covered)
-        return self._to_result(person, ref, sitting)
+        return self._to_result(person, ref, address)
 
     async def rate(self, request: Request) -> Response:
         """Saves the member's own rating of a card."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
-        sitting, ref = _sitting(request.query_params), _practice_ref(request.path_params["ref"])
+        address, ref = _read_address(request.query_params), _practice_ref(request.path_params["ref"])
         rating = text_of(fields, "rating")
         if rating not in get_args(Rating):
             raise RequestProblem(422, *problems.NOT_A_PRACTICE_ANSWER)
         event = event_id(request, person.id, fields)
         with refusals_as_pages():
             await self._client.practice_rate(who_of(person), event, ref, cast(Rating, rating))
-        return self._to_result(person, ref, sitting)
+        return self._to_result(person, ref, address)
 
-    async def _next(self, person: WebPerson, sitting: Sitting, session: PracticeSession) -> Response:
+    async def _next(self, person: WebPerson, address: PracticeAddress, session: PracticeSession) -> Response:
         if len(session.practiced) >= text.SESSION:
-            return self._page(person, sitting, session, state="summary")
-        who, wanted = who_of(person), sitting.wanted
+            return self._page(person, address, session, state="summary")
+        who, wanted = who_of(person), address.wanted
         ask, topics = await asyncio.gather(
             self._client.practice(who, WHERE, wanted.topic, wanted.level, wanted.kind), self._client.topics(who)
         )
         known = [one.topic for one in topics if one.topic]
         if ask is None:
-            return self._page(person, sitting, session, state="empty", topics=known)
-        return self._question(person, sitting, session, ask, topics=known)
+            return self._page(person, address, session, state="empty", topics=known)
+        return self._question(person, address, session, ask, topics=known)
 
     async def _again(
         self,
         person: WebPerson,
-        sitting: Sitting,
+        address: PracticeAddress,
         retry: Retry | None,
         status: int,
         attempt: PracticeAttempt | None = None,
@@ -211,18 +211,18 @@ class PracticePage:
         """Shows a question again, with what was typed, or with the verdict on the code that failed."""
         who, ref = who_of(person), attempt.ref if attempt else retry.ref if retry else ""
         session, ask = await asyncio.gather(
-            self._client.practice_session(who, sitting.since), self._client.ask(who, WHERE, ref)
+            self._client.practice_session(who, address.since), self._client.ask(who, WHERE, ref)
         )
         if attempt is not None and ask.given is None:
             ask = ask.model_copy(update={"given": attempt.given})
         return self._question(
-            person, sitting.begun(session.since), session, ask, retry=retry, status=status, attempt=attempt
+            person, address.begun(session.since), session, ask, retry=retry, status=status, attempt=attempt
         )
 
     def _question(
         self,
         person: WebPerson,
-        sitting: Sitting,
+        address: PracticeAddress,
         session: PracticeSession,
         ask: AskForm,
         *,
@@ -236,7 +236,7 @@ class PracticePage:
             form = Form(form.title, form.action, tuple(with_values(field, retry.values) for field in form.fields))
         return self._page(
             person,
-            sitting,
+            address,
             session,
             status,
             state="question",
@@ -250,7 +250,7 @@ class PracticePage:
         )
 
     def _page(
-        self, person: WebPerson, sitting: Sitting, session: PracticeSession, status: int = 200, **more: Any
+        self, person: WebPerson, address: PracticeAddress, session: PracticeSession, status: int = 200, **more: Any
     ) -> Response:
         absent: dict[str, Any] = {"ask": None, "attempt": None, "retry": None, "solution": None, "topics": []}
         return self._frame.show(
@@ -259,7 +259,7 @@ class PracticePage:
             "practice",
             status,
             text=text,
-            sitting=sitting,
+            address=address,
             session=session,
             now=self._frame.clock(),
             question_blocks=question_blocks,
@@ -268,11 +268,11 @@ class PracticePage:
         )
 
     @staticmethod
-    def _to_result(person: WebPerson, ref: str, sitting: Sitting) -> Response:
-        return RedirectResponse(f"/m/{person.id}/practice/{ref}{sitting.query}", 303)
+    def _to_result(person: WebPerson, ref: str, address: PracticeAddress) -> Response:
+        return RedirectResponse(f"/m/{person.id}/practice/{ref}{address.query}", 303)
 
 
-def _sitting(query: Mapping[str, str]) -> Sitting:
+def _read_address(query: Mapping[str, str]) -> PracticeAddress:
     """Returns the session that the query names. Raises RequestProblem."""
     chosen = {name: cleaned(query.get(name, "")) for name in ("topic", "level", "kind")}
     if any(len(value) > LONGEST_FILTER for value in chosen.values()):
@@ -280,7 +280,7 @@ def _sitting(query: Mapping[str, str]) -> Sitting:
     since = query.get("since", "")
     known = since.isascii() and since.isdecimal() and len(since) < 15
     begun = datetime.fromtimestamp(int(since) / 1000, UTC) if known else None
-    return Sitting(begun, PracticeFilter(**chosen))
+    return PracticeAddress(begun, PracticeFilter(**chosen))
 
 
 def _practice_ref(ref: str) -> str:
