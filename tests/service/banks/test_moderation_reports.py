@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ import pytest
 
 from service.banks import moderation
 from service.banks.moderation import MAX_PER_DAY
+from service.store.members import resolve_caller
 from service.store.review_tables import ReportRow
 from service.store.tables import Outbox
 from service.wire import (
@@ -24,6 +26,7 @@ from service.wire import (
 )
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 from tests.service.scenes import NOON, Stage, question
 from tests.service.two_chats import GUILD, TEAM, TwoChats
@@ -159,6 +162,19 @@ async def test_nobody_can_flood_the_moderators(daily: DailyChannel, clock: Clock
     clock.now += timedelta(days=1)
     await daily.client.report(daily.who("Ada"), "tomorrow", "views", "wrong")
     assert len(await daily.rows(ReportRow)) == MAX_PER_DAY + 2
+
+
+async def test_reports_made_at_once_are_as_few_as_those_made_one_by_one(daily: DailyChannel) -> None:
+    await daily.bank(choice())
+    for number in range(MAX_PER_DAY - 1):
+        await daily.client.report(daily.who("Ada"), f"e{number}", "views", "wrong")
+    async with daily.service.sessions.begin() as session:
+        ada = await resolve_caller(session, daily.who("Ada"), None, daily.now)
+        await moderation.report(session, ada, "views", "wrong", daily.now)
+        other = asyncio.create_task(daily.client.report(daily.who("Ada"), "other", "views", "wrong"))
+        await until_locked_out(session, other)
+    with refused(DailyLimitReached(what="report", most=MAX_PER_DAY)):
+        await other
 
 
 async def test_what_a_forgotten_member_reported_is_erased_everywhere(daily: DailyChannel, boss: Who) -> None:
