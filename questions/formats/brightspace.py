@@ -94,11 +94,11 @@ def _add(draft: ImportDraft, rows: list[Cells]) -> None:
     if not draft.accepts(first, last, sum(len(cell) for _, cells, _ in rows for cell in cells)):
         return
     kind = rows[0][1][0].upper() if rows[0][1] else ""
-    said = {name: cells[0] for name, cells, _ in reversed(rows) if cells and cells[0]}
-    item = Item(first, last, from_loose(said.get("questiontext", "")), why=from_loose(said.get("feedback", "")))
-    item.title = said.get("title", "")
-    item.id = said.get("id", "")
-    item.level = level_of(said.get("difficulty", ""))
+    fields = {name: cells[0] for name, cells, _ in reversed(rows) if cells and cells[0]}
+    item = Item(first, last, from_loose(fields.get("questiontext", "")), why=from_loose(fields.get("feedback", "")))
+    item.title = fields.get("title", "")
+    item.id = fields.get("id", "")
+    item.level = level_of(fields.get("difficulty", ""))
     if kind in ("MC", "MS"):
         _add_options(draft, item, _cells(rows, "option"), single=kind == "MC")
     elif kind == "TF":
@@ -106,7 +106,7 @@ def _add(draft: ImportDraft, rows: list[Cells]) -> None:
     elif kind == "SA":
         _add_answers(draft, item, _cells(rows, "answer"))
     elif kind == "WR":
-        add_open(draft, item, from_loose(said.get("answerkey", "")))
+        add_open(draft, item, from_loose(fields.get("answerkey", "")))
     elif kind == "M":
         matches = {cells[0]: cells[1] for cells in _cells(rows, "match")}
         choices = [(cells[1], matches.get(cells[0], "")) for cells in _cells(rows, "choice")]

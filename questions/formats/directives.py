@@ -94,7 +94,9 @@ def _add(draft: ImportDraft, first: int, last: int) -> None:
         asked = text
         offers = [
             OptionDraft(
-                from_tagged(_shown(fields[f"answer_{one}"])), one in right, _said(fields.get(f"feedback_{one}"))
+                from_tagged(_shown(fields[f"answer_{one}"])),
+                one in right,
+                _feedback_text(fields.get(f"feedback_{one}")),
             )
             for one in letters
         ]
@@ -118,7 +120,7 @@ def _shown(text: str) -> str:
 _SAYS_NOTHING = re.compile(r"(?:none|no feedback|no|yes|correct|incorrect|wrong|right)?[.!]?", re.IGNORECASE)
 
 
-def _said(feedback: str | None) -> str:
+def _feedback_text(feedback: str | None) -> str:
     """Returns why an option is wrong; empty if the feedback only says that it is."""
     text = (feedback or "").strip()
     return "" if _SAYS_NOTHING.fullmatch(text) else text
@@ -136,20 +138,20 @@ def _listed(text: str) -> tuple[str, list[OptionDraft]]:
 
 def _offers(lines: list[str]) -> Iterator[OptionDraft]:
     text: list[str] = []
-    said: list[str] = []
+    feedback: list[str] = []
     right = False
     for line in lines:
         item = _ITEM.fullmatch(line)
         if item and not item["indent"]:
             if text:
-                yield OptionDraft(" ".join(text), right, _said(" ".join(said)))
-            text, said, right = [item["text"].strip()], [], False
+                yield OptionDraft(" ".join(text), right, _feedback_text(" ".join(feedback)))
+            text, feedback, right = [item["text"].strip()], [], False
         elif item:
-            said, right = [item["text"].strip()], item["mark"] == "+"
+            feedback, right = [item["text"].strip()], item["mark"] == "+"
         elif line.strip():
-            (said or text).append(line.strip())
+            (feedback or text).append(line.strip())
     if text:
-        yield OptionDraft(" ".join(text), right, _said(" ".join(said)))
+        yield OptionDraft(" ".join(text), right, _feedback_text(" ".join(feedback)))
 
 
 def _add_other(draft: ImportDraft, kind: str, first: int, last: int) -> None:

@@ -405,9 +405,9 @@ def _short(draft: ImportDraft, item: Item, answers: list[_GiftAnswer], read_word
     full = [answer for answer in answers if answer.weight is None or answer.weight >= 100]
     partial = [answer for answer in answers if answer not in full]
     if partial:
-        said = "; ".join(_words(answer, read_words) for answer in partial)[:200]
+        listed = "; ".join(_words(answer, read_words) for answer in partial)[:200]
         cure = "remove them, or make them right"
-        draft.add("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {said}")
+        draft.add("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {listed}")
     feedback = "\n\n".join(text for answer in full if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
     add_short(draft, item, [_words(answer, read_words) for answer in full])

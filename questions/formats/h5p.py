@@ -137,20 +137,20 @@ def _texts(value: Any) -> list[str]:
 def _multi_choice(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
     offers = []
     for answer in mappings_in(params.get("answers")):
-        said = answer.get("tipsAndFeedback")
-        feedback = _words(said.get("chosenFeedback")) if isinstance(said, dict) else ""
+        tips = answer.get("tipsAndFeedback")
+        feedback = _words(tips.get("chosenFeedback")) if isinstance(tips, dict) else ""
         right = answer.get("correct") is True
         offers.append(OptionDraft(_words(answer.get("text")), right, "" if right else feedback))
     add_choice(draft, place.item(_words(params.get("question"))), offers)
 
 
 def _true_false(draft: ImportDraft, place: _Place, params: dict[str, Any]) -> None:
-    said = str(params.get("correct")).lower()
+    key = str(params.get("correct")).lower()
     item = place.item(_words(params.get("question")))
-    if said not in ("true", "false"):
+    if key not in ("true", "false"):
         add_unanswered(draft, item, ["True", "False"])
         return
-    add_choice(draft, item, [OptionDraft("True", said == "true"), OptionDraft("False", said == "false")])
+    add_choice(draft, item, [OptionDraft("True", key == "true"), OptionDraft("False", key == "false")])
 
 
 def _first_is_right(draft: ImportDraft, item: Item, texts: list[str]) -> None:

@@ -38,8 +38,8 @@ def read(source: Source) -> ImportDraft:
     try:
         found = outline("\n".join(source.lines), "questions")
     except ValueError as error:
-        said = str(error).partition(": line ")[0]
-        return draft.unreadable(f"invalid JSON: {said}", "export the bank again", line_of(error))
+        problem = str(error).partition(": line ")[0]
+        return draft.unreadable(f"invalid JSON: {problem}", "export the bank again", line_of(error))
     version = found.values.get("version")
     if version != VERSION or isinstance(version, bool):
         return draft.unreadable(

@@ -144,10 +144,10 @@ def from_html(text: str, *, page: bool = False) -> str:
 def _mark_options(soup: BeautifulSoup) -> None:
     """Adds an attribute to the options of a page whose classes or attributes say which are right. In a list, items
     beside right ones are wrong."""
-    said = [(tag, right) for tag in soup.find_all(_OFFERING) if (right := _is_right(tag)) is not None]
-    inside = Counter(id(tag.parent) for tag, _ in said)
+    marked = [(tag, right) for tag in soup.find_all(_OFFERING) if (right := _is_right(tag)) is not None]
+    inside = Counter(id(tag.parent) for tag, _ in marked)
     groups: dict[int, list[tuple[Tag, bool]]] = {}
-    for tag, right in said:
+    for tag, right in marked:
         parent = tag.parent
         # `<p><a class="true">…</a></p>` is beside others like it.
         holder = parent.parent if parent is not None and inside[id(parent)] == 1 and tag.name != "li" else parent
@@ -360,8 +360,8 @@ class _Converter(MarkdownConverter):
         """
         if str(el.get("type", "")).lower() not in ("radio", "checkbox"):
             return ""
-        said = [str(el.get(name, "")).lower() for name in _RIGHT_MARKS]
-        right = any(one in _TRUE for one in said) or str(el.get("value", "")).lower() in ("correct", "right")
+        values = [str(el.get(name, "")).lower() for name in _RIGHT_MARKS]
+        right = any(one in _TRUE for one in values) or str(el.get("value", "")).lower() in ("correct", "right")
         return f"\n- [{'x' if right else ' '}] "
 
     def convert_label(self, el: Tag, text: str, parent_tags: set[str]) -> str:
@@ -388,14 +388,14 @@ _LATEX = re.compile(r"\s*LaTeX:\s*(?P<formula>\S.*)", re.DOTALL)
 
 def _formula_of(image: Tag) -> str:
     """Returns the LaTeX of a picture of a formula, as Canvas writes it in attributes; empty for other pictures."""
-    said = " ".join(str(image.get("data-equation-content", "")).split())
+    formula = " ".join(str(image.get("data-equation-content", "")).split())
     found = _LATEX.fullmatch(str(image.get("alt", "")))
     classes = str(image.get("class", "")).split()
-    if not said and found:
-        said = " ".join(found["formula"].split())
-    if not said and "equation_image" in classes:
-        said = " ".join(str(image.get("title", "")).split())
-    return said.replace("$", "\\$")
+    if not formula and found:
+        formula = " ".join(found["formula"].split())
+    if not formula and "equation_image" in classes:
+        formula = " ".join(str(image.get("title", "")).split())
+    return formula.replace("$", "\\$")
 
 
 def _marked(text: str, mark: str) -> str:

@@ -141,13 +141,13 @@ def _several(draft: ImportDraft, item: Item, element: XmlElement) -> None:
 
 
 def _truth(draft: ImportDraft, item: Item, element: XmlElement) -> None:
-    said = {one.text_of().strip().lower(): one for one in element.all("answer")}
-    right = [word for word, one in said.items() if _fraction(one) >= 99]
-    if set(said) != {"true", "false"} or len(right) != 1:
+    answers = {one.text_of().strip().lower(): one for one in element.all("answer")}
+    right = [word for word, one in answers.items() if _fraction(one) >= 99]
+    if set(answers) != {"true", "false"} or len(right) != 1:
         add_unanswered(draft, item, ["True", "False"])
         return
     wrong = "false" if right[0] == "true" else "true"
-    feedbacks = (_words(said[word].child("feedback")) for word in (wrong, right[0]))
+    feedbacks = (_words(answers[word].child("feedback")) for word in (wrong, right[0]))
     add_choice(draft, item, true_false_options(item, right[0] == "true", *feedbacks))
 
 
@@ -159,8 +159,8 @@ def _full(draft: ImportDraft, item: Item, element: XmlElement) -> list[XmlElemen
     if partial:
         note = f"not imported: {'; '.join(partial)[:200]}"
         draft.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
-    said = [_words(answer.child("feedback")) for answer in full]
-    item.why = "\n\n".join(text for text in (*said, item.why) if text)
+    feedbacks = [_words(answer.child("feedback")) for answer in full]
+    item.why = "\n\n".join(text for text in (*feedbacks, item.why) if text)
     return full
 
 

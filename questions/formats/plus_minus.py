@@ -66,7 +66,7 @@ def read(source: Source) -> ImportDraft:
         elif len(one.options) == 1 and one.options[0][0]:
             add_short(draft, item, [from_plain(one.options[0][1])])
         else:
-            offers = [OptionDraft(from_plain(text), right, from_plain(said)) for right, text, said in one.options]
+            offers = [OptionDraft(from_plain(text), right, from_plain(remarks)) for right, text, remarks in one.options]
             add_choice(draft, item, offers)
     return draft
 
@@ -80,8 +80,8 @@ def _questions(source: Source) -> Iterator[_Asked]:
         if option and current.prompt:
             current.options.append((option["sign"] == "+", option["text"], ""))
         elif current.options and (remark := _REMARK.fullmatch(line)):
-            right, text, said = current.options[-1]
-            current.options[-1] = (right, text, f"{said} {remark['text']}".strip())
+            right, text, remarks = current.options[-1]
+            current.options[-1] = (right, text, f"{remarks} {remark['text']}".strip())
         elif current.options:
             yield current
             current = _Asked(number, [line.strip()])

@@ -50,10 +50,10 @@ def read(source: Source) -> ImportDraft:
     titles = [one.attributes.get("title", "") for one in root.walk("assessment")]
     draft.title = next((title for title in titles if title), draft.title)
     items = list(root.walk("item"))
-    said = Counter(_feedback(item, "general_fb") for item in items)
+    counts = Counter(_feedback(item, "general_fb") for item in items)
     for item in items:
         # What several items say in general answers none of them.
-        _item(draft, item, may_answer=said[_feedback(item, "general_fb")] == 1)
+        _item(draft, item, may_answer=counts[_feedback(item, "general_fb")] == 1)
     if not draft.questions and not draft.findings:
         draft.unreadable("the test has no items", "export a test that contains questions")
     return draft

@@ -65,8 +65,8 @@ def _add(draft: ImportDraft, item: Item, element: XmlElement, interaction: XmlEl
     mapped = _mapped(declared)
     if kind in ("choice", "inline-choice"):
         right = right or _best(mapped)
-        if not right and (said := _compared(element)):
-            right = said
+        if not right and (compared := _compared(element)):
+            right = compared
         options = [one for name in _CHOICES for one in _all(interaction, name)]
         offers = [
             OptionDraft(_markdown(one, without=("feedback-inline",)), one.attributes.get("identifier", "") in right)

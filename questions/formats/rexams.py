@@ -172,10 +172,10 @@ def _choice(draft: ImportDraft, item: Item, exercise: _Exercise, offered: list[s
         draft.add(
             "Q606", "the key does not say of each option whether it is right", "write 1 or 0", item.lines, note=note
         )
-    said = exercise.lists.get("solution", [])
-    said = [_TRUTH.sub("", one, count=1) for one in said] if len(said) == len(offered) else [""] * len(offered)
+    reasons = exercise.lists.get("solution", [])
+    reasons = [_TRUTH.sub("", one, count=1) for one in reasons] if len(reasons) == len(offered) else [""] * len(offered)
     options = [
         OptionDraft(text, bits[at : at + 1] == "1", reason)
-        for at, (text, reason) in enumerate(zip(offered, said, strict=True))
+        for at, (text, reason) in enumerate(zip(offered, reasons, strict=True))
     ]
     add_choice(draft, item, options)

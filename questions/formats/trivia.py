@@ -221,8 +221,8 @@ def read_opentdb(source: Source) -> ImportDraft:
     try:
         found = outline("\n".join(source.lines), "results")
     except ValueError as error:
-        said = str(error).partition(": line ")[0]
-        return draft.unreadable(f"invalid JSON: {said}", "save the complete response again", line_of(error))
+        problem = str(error).partition(": line ")[0]
+        return draft.unreadable(f"invalid JSON: {problem}", "save the complete response again", line_of(error))
     code = found.values.get("response_code", 0)
     if code != 0:
         draft.unreadable(f"the API returned code {str(code)[:20]} instead of questions", "repeat the request")

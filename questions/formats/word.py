@@ -219,5 +219,5 @@ def _numberings(numbering: XmlElement | None) -> dict[tuple[str, int], _Level]:
 
 
 def _start(level: XmlElement) -> int:
-    said = _value(level, "w:start")
-    return int(said) if said.isdecimal() and len(said) < 5 else 1
+    number = _value(level, "w:start")
+    return int(number) if number.isdecimal() and len(number) < 5 else 1

@@ -107,8 +107,8 @@ def _joined(*parts: str) -> str:
 
 def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
     """Returns the text of a fold without its heading or label, and the text below the fold."""
-    said = fold_text(document.source, fold)
-    text = said if document.layout.letters_in_folds and _KEY_A.match(said) else answer_under_label(said)
+    hidden = fold_text(document.source, fold)
+    text = hidden if document.layout.letters_in_folds and _KEY_A.match(hidden) else answer_under_label(hidden)
     below = document.source.text(fold.last + 1, last) if fold.last < last else ""
     return FoundAnswer(_joined(answer_in_heading(fold.summary) or "", text, below), fold.first)
 
@@ -134,9 +134,9 @@ def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer |
     for index, line in enumerate(lines):
         label = label_of(line)
         if label and label.role == "answer":
-            said = trim("\n".join((line[label.end :].rstrip().removesuffix(label.closing), *lines[index + 1 :])))
+            quote = trim("\n".join((line[label.end :].rstrip().removesuffix(label.closing), *lines[index + 1 :])))
             below = document.source.text(block.last + 1, last) if block.last < last else ""
-            return FoundAnswer(_joined(said, below), block.first + index)
+            return FoundAnswer(_joined(quote, below), block.first + index)
     return None
 
 
@@ -198,14 +198,14 @@ def _is_dashes(source: Source, block: Block) -> bool:
     return block.kind == "rule" and source.line(block.first).rstrip() == "---"
 
 
-def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
+def without_footer(body: tuple[Block, ...], *, answered: bool = False) -> tuple[Block, ...]:
     """Returns a question's blocks without closing remarks after the last rule: navigation, thanks, a license, a date.
     Any other text there continues the answer.
 
-    `said`: whether the question is already answered before these blocks.
+    `answered`: whether the question is already answered before these blocks.
     """
     rules = [index for index, block in enumerate(body) if is_rule(block)]
-    if not rules or len(body) - rules[-1] > _FOOTER or not (said or without_separators(body[: rules[-1]])):
+    if not rules or len(body) - rules[-1] > _FOOTER or not (answered or without_separators(body[: rules[-1]])):
         return body
     footer = body[rules[-1] + 1 :]
     closes = all(block.kind == "paragraph" and all(map(_closes, block.text.split("\n"))) for block in footer)

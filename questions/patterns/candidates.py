@@ -53,10 +53,10 @@ class Candidate:
         numbered = sum(bool(start.number) for start in self.read) * 2 > len(self.read)
         what = _FORMS[self.kind] if len(self.read) != 1 else _FORMS[self.kind].removesuffix("s")
         form = {"heading": f" `{'#' * self.depth}`" if self.depth else "", "item": f" at depth {self.depth + 1}"}
-        said = f"{len(self.read)} {what}{form.get(self.kind, '')}"
+        text = f"{len(self.read)} {what}{form.get(self.kind, '')}"
         if numbered:
-            said += " with numbers"
-        return f"{said}: {_WHY[self.reason]}" + (f"; {len(self.left)} not read" if self.left else "")
+            text += " with numbers"
+        return f"{text}: {_WHY[self.reason]}" + (f"; {len(self.left)} not read" if self.left else "")
 
 
 _FORMS: dict[Kind, str] = {

@@ -78,5 +78,5 @@ def concerns_each(prompt: str, options: Sequence[Option]) -> bool:
     they are its parts; a key makes them options."""
     if any(option.right for option in options):
         return False
-    told = not ends_asking(prompt) and _EACH.search(prompt) is not None
-    return told or _EACH_ASKED.search(prompt) is not None
+    stated = not ends_asking(prompt) and _EACH.search(prompt) is not None
+    return stated or _EACH_ASKED.search(prompt) is not None

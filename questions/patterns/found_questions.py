@@ -159,9 +159,9 @@ def _with_question_below(found: FoundQuestion) -> FoundQuestion:
         and worded
         and label.role == "answer"
         and not label.closing
-        and (said := trim(f"{first[label.end :]}\n{below}"))
+        and (answer := trim(f"{first[label.end :]}\n{below}"))
     ):
-        return replace(found, answer=said, labeled=True)
+        return replace(found, answer=answer, labeled=True)
     if label is None or label.role != "question" or not (asked := first[label.end :].rstrip(" *_")):
         return found
     return replace(found, prompt=f"{found.prompt}\n\n{asked}", answer=trim(below))
@@ -223,8 +223,8 @@ def _problem(document: Document, problem: KeyProblem, first: int, last: int) -> 
 def _span_of_key(source: Source, first: int, last: int, at: str) -> Span:
     """Returns the last line that gives `at` as the answer, else the last line that contains it, else the first line."""
     holding = [number for number in range(last, first - 1, -1) if at and at in source.line(number)]
-    said = (number for number in holding if label_of(source.line(number)) or "nswer" in source.line(number))
-    line = next(said, holding[0] if holding else first)
+    named = (number for number in holding if label_of(source.line(number)) or "nswer" in source.line(number))
+    line = next(named, holding[0] if holding else first)
     return source.span(line)
 
 

@@ -110,20 +110,20 @@ def without_metadata(text: str) -> tuple[str, Metadata]:
         return text, meta
     kept: list[str] = []
     run: list[str] = []
-    told: list[re.Match[str]] = []
+    found: list[re.Match[str]] = []
     outside = {at for at, _ in lines_outside_programs(lines)}
     for at, line in enumerate([*lines, "."]):
         fields = _fields(line) if at in outside else []
         if fields or (run and not line.strip()):
             run.append(line)
-            told += fields
+            found += fields
             continue
-        if run and any(_tells(field) for field in told):
-            meta = _with_fields(meta, told)
+        if run and any(_tells(field) for field in found):
+            meta = _with_fields(meta, found)
             kept += [""] * (bool(kept) and not run[-1].strip())
         else:
             kept += run
-        run, told = [], []
+        run, found = [], []
         kept.append(line)
     rest = trim("\n".join(kept[:-1]))
     return (rest, meta) if rest else (text, Metadata())

@@ -206,10 +206,10 @@ def _of_label(document: Document, start: Start, limit: int) -> Parts:
     if label and found is None:
         if label.word == SIGN and label.closing:
             # A line in emphasis with the sign is the whole question.
-            asked, _, said = prompt.partition("\n")
-            return Parts(last, asked, trim(said), False, start.title)
-        asked, said = _parted_below(prompt, closed=bool(label.closing))
-        return Parts(last, asked, said, False, start.title)
+            asked, _, rest = prompt.partition("\n")
+            return Parts(last, asked, trim(rest), False, start.title)
+        asked, rest = _parted_below(prompt, closed=bool(label.closing))
+        return Parts(last, asked, rest, False, start.title)
     return Parts(last, prompt, found.text if found else "", True, start.title)
 
 
@@ -230,16 +230,16 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     `closed`: whether emphasis ends with the line that asks.
     """
     first, _, below = text.partition("\n")
-    said = trim(below)
-    opening = said.partition("\n")[0]
-    lists = ends_asking(first) and _LISTS.match(opening) is not None and options_in(said.split("\n")) is None
+    rest = trim(below)
+    opening = rest.partition("\n")[0]
+    lists = ends_asking(first) and _LISTS.match(opening) is not None and options_in(rest.split("\n")) is None
     apart = below.startswith("\n") and reads_as_question(first) and not _GIVES.search(first)
     if not (closed or apart or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""
-    if any(map(ends_asking, said.split("\n\n"))):
+    if any(map(ends_asking, rest.split("\n\n"))):
         return text, ""
-    arrow = _ARROW.match(said)
-    return unbold(first), said[arrow.end() :] if arrow else said
+    arrow = _ARROW.match(rest)
+    return unbold(first), rest[arrow.end() :] if arrow else rest
 
 
 def with_tasks_answered(read: list[Parts]) -> list[Parts]:
@@ -257,11 +257,11 @@ _FEWEST_ANSWERED = 3
 
 def _with_task_answered(parts: Parts) -> Parts:
     first, _, below = parts.prompt.partition("\n")
-    said = trim(below)
-    apart = below.startswith("\n") and _SAYS.match(said) is not None
-    if not apart or not asks_or_demands(first) or _GIVES.search(first) or any(map(ends_asking, said.split("\n\n"))):
+    answer = trim(below)
+    apart = below.startswith("\n") and _SAYS.match(answer) is not None
+    if not apart or not asks_or_demands(first) or _GIVES.search(first) or any(map(ends_asking, answer.split("\n\n"))):
         return parts
-    return parts._replace(prompt=first, answer=said)
+    return parts._replace(prompt=first, answer=answer)
 
 
 _GIVES = re.compile(r"[:：]\W*$|\b(?:following|below)\b", re.IGNORECASE)

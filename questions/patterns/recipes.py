@@ -76,10 +76,12 @@ def _add(document: Document, draft: Draft, first: int, last: int, fields: dict[s
     stem = unbold(fields.get("prompt", ""))
     answer, before, labeled = "", last, False
     for number in range(first + 1, last + 1) if says else ():
-        said = match_line(source.line(number), says or ())
-        if said is not None:
+        answered = match_line(source.line(number), says or ())
+        if answered is not None:
             below = source.text(number + 1, last)
-            answer = trim("\n".join(part for part in (said.get("key") or said.get("answer") or "", below) if part))
+            answer = trim(
+                "\n".join(part for part in (answered.get("key") or answered.get("answer") or "", below) if part)
+            )
             before, labeled = number - 1, True
             break
     shown = source.text(first + 1, before)

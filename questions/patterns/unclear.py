@@ -51,9 +51,9 @@ def _is_template(question: Question) -> bool:
     is_place = _TEMPLATE.fullmatch(prompt) is not None
     if not is_place and not prompt.isdecimal():
         return False
-    said = [option.text for option in question.options] or (question.answer or "").split("\n")
-    said = [_LETTER.sub("", text).strip() for text in said if text.strip()]
-    return all(map(_TEMPLATE.fullmatch, said)) and (is_place or bool(said))
+    texts = [option.text for option in question.options] or (question.answer or "").split("\n")
+    texts = [_LETTER.sub("", text).strip() for text in texts if text.strip()]
+    return all(map(_TEMPLATE.fullmatch, texts)) and (is_place or bool(texts))
 
 
 _OPEN_END = re.compile(

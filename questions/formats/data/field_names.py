@@ -282,8 +282,8 @@ _INDEX_WORD = re.compile(r"ind(?:ex|eks|ic|iz)\w{0,4}|idx|inx")
 
 def names_index(name: str) -> bool:
     """Returns whether a name is one for the right answer with a word for an index: `dogru cevap indeksi`."""
-    said, _, last = name.rpartition(" ")
-    return ROLE_OF.get(said) in ("correct", "answer") and _INDEX_WORD.fullmatch(last) is not None
+    subject, _, last = name.rpartition(" ")
+    return ROLE_OF.get(subject) in ("correct", "answer") and _INDEX_WORD.fullmatch(last) is not None
 
 
 _MOST_NAMES = 3

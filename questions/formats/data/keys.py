@@ -169,12 +169,12 @@ def with_split_keys(records: list[Record]) -> list[Record]:
     """Returns the records; numbers of several options in one text, such as `1,3`, are a list, unless they are also the
     text of an option or greater than the number of options in any record. Those that do not ascend may be an order."""
     written = [(record, record.values.get("correct")) for record in records if record.options]
-    several = [(record, said) for record, said in written if isinstance(said, str) and _NUMBERS.fullmatch(said.strip())]
-    several = [(record, said) for record, said in several if _ascend(re.findall("[0-9]+", said))]
-    parts = {id(record): re.findall("[0-9]+", said) for record, said in several}
+    several = [(record, key) for record, key in written if isinstance(key, str) and _NUMBERS.fullmatch(key.strip())]
+    several = [(record, key) for record, key in several if _ascend(re.findall("[0-9]+", key))]
+    parts = {id(record): re.findall("[0-9]+", key) for record, key in several}
     if any(
-        said.strip() in map(option_text, record.options) or max(map(int, parts[id(record)])) > len(record.options)
-        for record, said in several
+        key.strip() in map(option_text, record.options) or max(map(int, parts[id(record)])) > len(record.options)
+        for record, key in several
     ):
         return records
     return [
@@ -192,22 +192,22 @@ def with_fitting_labels(records: list[Record]) -> list[Record]:
     are kept where the key of each question is one of them, and not also the text of another option: otherwise the keys
     may be places or texts."""
     labeled = [record for record in records if any(len(label) != 1 or label.isdecimal() for label in record.letters)]
-    keys = [(record, one) for record in labeled for one in _said(record)]
+    keys = [(record, one) for record in labeled for one in _keys_of(record)]
     if all(_is_label(str(one).strip().lower(), record) for record, one in keys):
         return records
     ids = {id(record) for record in labeled}
     return [replace(record, letters=()) if id(record) in ids else record for record in records]
 
 
-def _is_label(said: str, record: Record) -> bool:
+def _is_label(key: str, record: Record) -> bool:
     texts = [option_text(option).strip().lower() for option in record.options]
-    same = [label for label, text in zip(record.letters, texts, strict=False) if text == said]
-    return said in record.letters and (not said.isdecimal() or same in ([], [said]))
+    same = [label for label, text in zip(record.letters, texts, strict=False) if text == key]
+    return key in record.letters and (not key.isdecimal() or same in ([], [key]))
 
 
-def _said(record: Record) -> list[Any]:
-    said = record.values.get("index", record.values.get("correct"))
-    return said if isinstance(said, list) else [] if said is None else [said]
+def _keys_of(record: Record) -> list[Any]:
+    key = record.values.get("index", record.values.get("correct"))
+    return key if isinstance(key, list) else [] if key is None else [key]
 
 
 def with_number_keys(records: list[Record]) -> list[Record]:
@@ -217,14 +217,14 @@ def with_number_keys(records: list[Record]) -> list[Record]:
     texts = places = False
     for record in records:
         options = [option_text(option).strip() for option in record.options]
-        for one in _said(record) if options and "index" not in record.values else []:
-            said = str(one).strip()
+        for one in _keys_of(record) if options and "index" not in record.values else []:
+            key = str(one).strip()
             number = _number(one)
-            if said.lower() in record.letters:
+            if key.lower() in record.letters:
                 continue
             if number is None:
-                texts |= said in options and not LETTER.fullmatch(said)
-            elif said in options:
+                texts |= key in options and not LETTER.fullmatch(key)
+            elif key in options:
                 both.append((record, one))
                 texts |= not 0 <= number <= len(options)
             else:
@@ -237,18 +237,20 @@ def with_number_keys(records: list[Record]) -> list[Record]:
     return [_with_numbers(one, texts=texts) if id(one) in concerned else one for one in records]
 
 
-def _number(said: Any) -> int | None:
+def _number(key: Any) -> int | None:
     """Returns a number in a key, including one in quotes; None for anything else."""
-    if isinstance(said, str) and re.fullmatch("-?[0-9]{1,9}", said.strip()):
-        return int(said)
-    return said if isinstance(said, int) and not isinstance(said, bool) else None
+    if isinstance(key, str) and re.fullmatch("-?[0-9]{1,9}", key.strip()):
+        return int(key)
+    return key if isinstance(key, int) and not isinstance(key, bool) else None
 
 
 def _with_numbers(record: Record, *, texts: bool) -> Record:
     """Returns a record with the numbers in its key as texts, or as numbers."""
-    changed = [one if (number := _number(one)) is None else str(number) if texts else number for one in _said(record)]
-    said = record.values["correct"]
-    return replace(record, values={**record.values, "correct": changed if isinstance(said, list) else changed[0]})
+    changed = [
+        one if (number := _number(one)) is None else str(number) if texts else number for one in _keys_of(record)
+    ]
+    key = record.values["correct"]
+    return replace(record, values={**record.values, "correct": changed if isinstance(key, list) else changed[0]})
 
 
 def base_of(records: list[Record]) -> int | None:
@@ -263,9 +265,9 @@ def base_of(records: list[Record]) -> int | None:
 
 def _indices(record: Record) -> Iterator[int]:
     """Yields the numbers in the key of a record with options."""
-    said = record.values.get("index", record.values.get("correct"))
+    key = record.values.get("index", record.values.get("correct"))
     texts = {option_text(option) for option in record.options}
-    for one in said if isinstance(said, list) else [said]:
+    for one in key if isinstance(key, list) else [key]:
         if isinstance(one, str) and one.strip().isdecimal() and one.strip() not in texts:
             one = int(one)
         if isinstance(one, int) and not isinstance(one, bool) and record.options:
@@ -279,25 +281,25 @@ def right_texts(value: Any) -> list[str]:
 
 def right_of(draft: ImportDraft, item: Item, record: Record, texts: list[str], base: int | None) -> set[int]:
     """Returns the indices of the right options; an empty set, with a finding, if they cannot be established."""
-    said = record.values.get("index", record.values.get("correct"))
-    if said is None:
+    key = record.values.get("index", record.values.get("correct"))
+    if key is None:
         return set()
-    found = _named(said, record, texts, base)
+    found = _named(key, record, texts, base)
     if found is None:
-        parts = said if isinstance(said, list) else [said]
+        parts = key if isinstance(key, list) else [key]
         unsure = base is None and any(str(one).strip() in map(str, range(len(texts) + 1)) for one in parts)
         message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
         if record.unsure:
             message = "the number of the right answer is the text of one option and may be the place of another"
         cure = "write the letter or the text of the option"
-        draft.add("Q606", message, cure, item.lines, note=f"`{str(said)[:60]}`")
+        draft.add("Q606", message, cure, item.lines, note=f"`{str(key)[:60]}`")
     return found or set()
 
 
-def _named(said: Any, record: Record, texts: list[str], base: int | None) -> set[int] | None:
+def _named(key: Any, record: Record, texts: list[str], base: int | None) -> set[int] | None:
     """Returns the options that a key names; None if a part of it names none for sure."""
     found: set[int] = set()
-    for one in said if isinstance(said, list) else _split(said, texts):
+    for one in key if isinstance(key, list) else _split(key, texts):
         place = _place(one, record, texts, base)
         if record.unsure and (number := _number(one)) is not None and str(number) in texts:
             counted = None if base is None else number - base
@@ -313,10 +315,10 @@ def agreed(
 ) -> set[int]:
     """Returns the right options; an empty set, with a finding, if another field of the record names others."""
     fields = [(str(record.values.get(f"_{role}", role)), record.values.get(role)) for role in ("index", "correct")]
-    for name, said in (*fields, *record.others):
-        if not right or said is None or isinstance(said, bool) or _may_name(said, record, right, texts, base):
+    for name, key in (*fields, *record.others):
+        if not right or key is None or isinstance(key, bool) or _may_name(key, record, right, texts, base):
             continue
-        note = f"`{name[:40]}` says `{str(said)[:60]}`, and another field or mark " + "`, `".join(
+        note = f"`{name[:40]}` says `{str(key)[:60]}`, and another field or mark " + "`, `".join(
             texts[place][:40] for place in sorted(right)
         ).join("``")
         cure = "decide which is right, and correct or remove the other"
@@ -325,12 +327,12 @@ def agreed(
     return right
 
 
-def _may_name(said: Any, record: Record, right: set[int], texts: list[str], base: int | None) -> bool:
+def _may_name(key: Any, record: Record, right: set[int], texts: list[str], base: int | None) -> bool:
     """Returns whether a key can be understood as the right options, or names none."""
-    shown = {_bare(option_text(one)) for one in (said if isinstance(said, list) else [said])}
+    shown = {_bare(option_text(one)) for one in (key if isinstance(key, list) else [key])}
     if shown == {_bare(texts[place]) for place in right}:
         return True
-    named = [_named(said, record, texts, one) for one in ((base,) if base is not None else (0, 1))]
+    named = [_named(key, record, texts, one) for one in ((base,) if base is not None else (0, 1))]
     return None in named or set() in named or right in named
 
 
@@ -343,39 +345,39 @@ _GLUED = re.compile(r"(?=[a-h]{2})a?b?c?d?e?f?g?h?")
 """Letters of several options in order, without marks between them."""
 
 
-def _split(said: Any, texts: list[str]) -> list[Any]:
-    if isinstance(said, str) and re.fullmatch(r"[A-H](?:[ ]*[,;/&]?[ ]*[A-H])+", said.strip()):
-        return re.findall("[A-H]", said)
-    letters = said.strip() if isinstance(said, str) else ""
+def _split(key: Any, texts: list[str]) -> list[Any]:
+    if isinstance(key, str) and re.fullmatch(r"[A-H](?:[ ]*[,;/&]?[ ]*[A-H])+", key.strip()):
+        return re.findall("[A-H]", key)
+    letters = key.strip() if isinstance(key, str) else ""
     if _GLUED.fullmatch(letters) and letters[-1] in "abcdefgh"[: len(texts)] and letters not in texts:
         return [*letters]
-    return [said]
+    return [key]
 
 
-def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int | None:
+def _place(key: Any, record: Record, texts: list[str], base: int | None) -> int | None:
     """Returns the option that a key names: a letter is a label, never a text; a number needs a known base."""
-    if isinstance(said, bool):
-        said = str(said)
-    if isinstance(said, str | int) and (label := str(said).strip().lower()) in record.letters:
+    if isinstance(key, bool):
+        key = str(key)
+    if isinstance(key, str | int) and (label := str(key).strip().lower()) in record.letters:
         return record.letters.index(label)
-    if isinstance(said, int):
-        place = said - base if base is not None else -1
+    if isinstance(key, int):
+        place = key - base if base is not None else -1
         return place if 0 <= place < len(texts) else None
-    if isinstance(said, dict):
-        said = option_text(said)
-    if not isinstance(said, str):
+    if isinstance(key, dict):
+        key = option_text(key)
+    if not isinstance(key, str):
         return None
-    letter = LETTER.fullmatch(said.strip())
+    letter = LETTER.fullmatch(key.strip())
     if letter:
         letters = record.letters or tuple("abcdefgh"[: len(texts)])
         low = letter["letter"].lower()
         if low in letters:
             return letters.index(low)
-    same = [index for index, text in enumerate(texts) if _bare(text) == _bare(said)]
+    same = [index for index, text in enumerate(texts) if _bare(text) == _bare(key)]
     if len(same) == 1:
         return same[0]
-    if (named := option_name(spelled(said))) and named[0] == "option" and named[1] < len(texts) and not same:
+    if (named := option_name(spelled(key))) and named[0] == "option" and named[1] < len(texts) and not same:
         return named[1]
-    if said.strip().isdigit():
-        return _place(int(said), record, texts, base)
+    if key.strip().isdigit():
+        return _place(int(key), record, texts, base)
     return None

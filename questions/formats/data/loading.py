@@ -81,11 +81,11 @@ def name_slips(draft: ImportDraft, loaded: Loaded) -> None:
         note = "lists and mappings were all read; of other values none was"
         line = next((n for n, text in enumerate(draft.source.lines, 1) if names[0] in text), 1)
         draft.add("Q605", message, "give each its own name, or remove one", (line, line), note=note)
-    for line, said in loaded.broken[:_MOST_BROKEN]:
-        draft.add_skipped(f"this line is invalid JSON: {said}", "correct it there", (line, line))
+    for line, problem in loaded.broken[:_MOST_BROKEN]:
+        draft.add_skipped(f"this line is invalid JSON: {problem}", "correct it there", (line, line))
     if more := loaded.broken[_MOST_BROKEN:]:
-        said = f"{len(more)} more lines are invalid JSON"
-        draft.add_skipped(said, "correct them, or save the document again", (more[0][0], more[-1][0]))
+        problem = f"{len(more)} more lines are invalid JSON"
+        draft.add_skipped(problem, "correct them, or save the document again", (more[0][0], more[-1][0]))
 
 
 def _more(count: int) -> str:
@@ -101,8 +101,8 @@ _MOST_BROKEN = 100
 def name_error(draft: ImportDraft) -> bool:
     """Adds an error if the document is broken JSON, YAML or TOML by its name, and returns whether it is."""
     if (found := _error_in(draft.source)) is not None:
-        said, line = found
-        draft.unreadable(said, "correct it there, or save the document again", draft.source.last_filled(1, line))
+        problem, line = found
+        draft.unreadable(problem, "correct it there, or save the document again", draft.source.last_filled(1, line))
     return found is not None
 
 

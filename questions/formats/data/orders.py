@@ -35,19 +35,19 @@ def order_of(fields: Mapping[str, Any], options: Sequence[str]) -> Order | None:
 
     `fields`: the fields of the question with unknown names. `options`: the texts of its options.
     """
-    said = [value for name, value in fields.items() if _ORDER.fullmatch(name)]
-    if len(said) != 1 or not isinstance(said[0], list) or len(said[0]) < _FEWEST:
+    orders = [value for name, value in fields.items() if _ORDER.fullmatch(name)]
+    if len(orders) != 1 or not isinstance(orders[0], list) or len(orders[0]) < _FEWEST:
         return None
     lists = [_texts(value) for name, value in fields.items() if not _ORDER.fullmatch(name)]
     offers = [[*map(str, one)] for one in (options, *lists) if len(one) >= _FEWEST]
-    if all(isinstance(one, int) and not isinstance(one, bool) for one in said[0]):
-        fitting = [one for one in offers if len(one) == len(said[0])]
-        places = sorted(said[0])
+    if all(isinstance(one, int) and not isinstance(one, bool) for one in orders[0]):
+        fitting = [one for one in offers if len(one) == len(orders[0])]
+        places = sorted(orders[0])
         base = next((base for base in (0, 1) if places == [*range(base, base + len(places))]), None)
-        if len(fitting) != 1 or base is None or {*map(str, said[0])} & {*fitting[0]}:
+        if len(fitting) != 1 or base is None or {*map(str, orders[0])} & {*fitting[0]}:
             return None
-        return _order(fitting[0], [fitting[0][place - base] for place in said[0]])
-    right = _texts(said[0])
+        return _order(fitting[0], [fitting[0][place - base] for place in orders[0]])
+    right = _texts(orders[0])
     fitting = [one for one in offers if {*right} <= {*one}]
     if not right or len(fitting) > 1 or (options and not fitting):
         return None

@@ -32,8 +32,8 @@ def places_of(source: Source, asked: Sequence[str]) -> Iterator[tuple[int, int]]
     dense = sum(map(bool, map(str.strip, source.lines))) < len(asked)
     needles: tuple[str, ...] = ()
     for text in asked:
-        said = text.strip()[:40].split("\n")[0].split("  ")[0]
-        needle = json.dumps(said, ensure_ascii=False)[1:-1].strip()
+        opening = text.strip()[:40].split("\n")[0].split("  ")[0]
+        needle = json.dumps(opening, ensure_ascii=False)[1:-1].strip()
         needles = (needle, json.dumps(needle)[1:-1])
         end = min(at + max(left, _NEAR), len(source.lines) + 1)
         places = ((n, _find(source.line(n), needles, behind if n == at else 0)) for n in range(at, end))

@@ -42,8 +42,8 @@ def _with_reference(fields: dict[str, Any]) -> dict[str, Any]:
     asked = "question" if "question" in fields else "user input"
     if len(found) != 1 or not isinstance(fields.get(asked), str) or any(ROLE_OF.get(n) == "options" for n in fields):
         return fields
-    said = fields[found[0]]
-    texts = said if isinstance(said, list) else [said]
+    reference = fields[found[0]]
+    texts = reference if isinstance(reference, list) else [reference]
     if not all(isinstance(text, str) for text in texts) or str(texts[0]).startswith(("http://", "https://")):
         return fields
     rest = {name: value for name, value in fields.items() if name not in (asked, found[0], *_GENERATED)}
@@ -90,8 +90,8 @@ def _with_question(fields: dict[str, Any]) -> dict[str, Any]:
 def _last_message(value: Any) -> str:
     """Returns the only text of the user in a list of messages, or the text itself; empty for other values."""
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        said = [one.get("content") for one in value if one.get("role") == "user"]
-        value = said[0] if len(said) == 1 else ""
+        contents = [one.get("content") for one in value if one.get("role") == "user"]
+        value = contents[0] if len(contents) == 1 else ""
     return value if isinstance(value, str) else ""
 
 

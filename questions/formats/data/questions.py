@@ -95,9 +95,9 @@ _PLACES = re.compile(r"\[?\s*\d{1,2}(?:\s*,\s*\d{1,2})*\s*\]?")
 
 def _names_unread(values: dict[str, Any]) -> bool:
     """Returns whether a key gives places in a text with options that could not be read."""
-    said, offered = values.get("index", values.get("correct")), values.get("options")
+    key, offered = values.get("index", values.get("correct")), values.get("options")
     written = isinstance(offered, str) and offered.strip()[:1] in ("[", "{")
-    return written and said is not None and _PLACES.fullmatch(str(said).strip()) is not None
+    return written and key is not None and _PLACES.fullmatch(str(key).strip()) is not None
 
 
 _PROGRAMS = ("code", "code snippet", "snippet", "code block", "code example", "example code", "source code", "codigo")

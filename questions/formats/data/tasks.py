@@ -48,26 +48,26 @@ def of_task(fields: dict[str, Any]) -> dict[str, Any]:
     if any(ROLE_OF.get(name) in _ANSWERED and name not in solving for name in fields):
         return fields
     tested = sum(name in fields for name in _TESTED)
-    solved = next((name for name in _PROGRAMS if _said(fields.get(name))), "")
+    solved = next((name for name in _PROGRAMS if _text_of(fields.get(name))), "")
     if not solved and tested:
         # A solution in words is an answer anyway; what is to be written is a program where it can be tested.
-        solved = "solution" if _said(fields.get("solution")) else "code" if _said(fields.get("code")) else ""
+        solved = "solution" if _text_of(fields.get("solution")) else "code" if _text_of(fields.get("code")) else ""
     if not solved or (solved == "code" and "test list" not in fields):
         return fields
     rest = dict(fields)
-    asked = next((name for name in fields if _asks(name) and _said(fields[name])), "")
+    asked = next((name for name in fields if _asks(name) and _text_of(fields[name])), "")
     if not asked:
-        asked = next((name for name in (*_TASKS, *_DESCRIBED) if _said(fields.get(name))), "")
-        text = _said(fields.get(asked))
+        asked = next((name for name in (*_TASKS, *_DESCRIBED) if _text_of(fields.get(name))), "")
+        text = _text_of(fields.get(asked))
         if not asked or not (tested or "code" in solved or sets_task(text) or ends_asking(text)):
             return fields
-        title = next((name for name in ("title", "name") if _said(rest.get(name))), "")
+        title = next((name for name in ("title", "name") if _text_of(rest.get(name))), "")
         if title:
             rest[TITLE] = rest.pop(title)
-    text, program = _said(rest.pop(asked)), _said(rest.pop(solved))
-    given = next((name for name in _GIVEN if _said(rest.get(name))), "")
+    text, program = _text_of(rest.pop(asked)), _text_of(rest.pop(solved))
+    given = next((name for name in _GIVEN if _text_of(rest.get(name))), "")
     if given:
-        text = f"{text.rstrip()}\n\n{_fenced(_said(rest.pop(given)), fields)}"
+        text = f"{text.rstrip()}\n\n{_fenced(_text_of(rest.pop(given)), fields)}"
     answer = _fenced(program, fields) if _IS_PROGRAM.search(program) else program
     return {"question": text, "answer": answer, **{name: one for name, one in rest.items() if name != "answer"}}
 
@@ -76,7 +76,7 @@ def _asks(name: str) -> bool:
     return ROLE_OF.get(name) == "question" and name not in ("title", "titel", "titre", "titulo", "titolo")
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """Returns a text, also in the only language that it is there in, or in English; empty for other values."""
     if isinstance(value, dict) and value and all(isinstance(one, str) for one in value.values()):
         value = value.get("en", next(iter(value.values())) if len(value) == 1 else "")

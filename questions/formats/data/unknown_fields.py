@@ -141,15 +141,15 @@ def naming_field(questions: Sequence[tuple[Sequence[str], Sequence[str], Mapping
 
 def _are_letters(named: Sequence[tuple[object, set[str]]]) -> bool:
     """Returns whether values are letters of the options of nearly every question, and not always the same."""
-    said = [value.strip().lower() for value, letters in named if isinstance(value, str)]
+    keys = [value.strip().lower() for value, letters in named if isinstance(value, str)]
     fitting = sum(isinstance(value, str) and value.strip().lower() in letters for value, letters in named)
-    return fitting >= _REGULAR * len(named) and len(set(said)) > 1
+    return fitting >= _REGULAR * len(named) and len(set(keys)) > 1
 
 
 def _names_some(value: object, texts: set[str]) -> bool:
-    said = value if isinstance(value, list) else [value]
-    named = {_words(one) for one in said if isinstance(one, str)}
-    return bool(named) and len(named) == len(said) and named < texts
+    keys = value if isinstance(value, list) else [value]
+    named = {_words(one) for one in keys if isinstance(one, str)}
+    return bool(named) and len(named) == len(keys) and named < texts
 
 
 def _words(text: str) -> str:

@@ -118,8 +118,8 @@ def _asking_beside_answers(records: list[dict[Any, Any]], roles: Mapping[str, st
     answers."""
     if "question" in known.values() or not {"answer", "correct", "index"} & set(known.values()):
         return ""
-    texts = {name: said for name, said in _texts(records, roles).items() if not roles.get(spelled(name))}
-    asks = [name for name, said in texts.items() if sum(map(reads_as_question, said)) * 2 > len(said)]
+    texts = {name: values for name, values in _texts(records, roles).items() if not roles.get(spelled(name))}
+    asks = [name for name, values in texts.items() if sum(map(reads_as_question, values)) * 2 > len(values)]
     return asks[0] if len(asks) == 1 == len(texts) else ""
 
 
@@ -141,8 +141,8 @@ def _asking_pair(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> tup
     """Returns the names of the fields that ask and answer: the texts of one end with a question mark in each record,
     and only one other has a text of its own in each, which never does."""
     texts = _texts(records, roles)
-    asking = [name for name, said in texts.items() if all(map(ends_asking, said))]
-    others = [name for name, said in texts.items() if not any(map(ends_asking, said))]
+    asking = [name for name, values in texts.items() if all(map(ends_asking, values))]
+    others = [name for name, values in texts.items() if not any(map(ends_asking, values))]
     return (asking[0], others[0]) if len(asking) == len(others) == 1 and len(texts) == 2 else None
 
 
@@ -150,7 +150,7 @@ def _asking_choice(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> d
     """Returns the name of the only text that asks, of the only list, which has the options, and of the only other value
     that names one of them in each record: by its text, or by its place if the name can be short for a key."""
     lists = [name for name in records[0] if all(are_plain(record.get(name)) for record in records)]
-    asks = [name for name, said in _texts(records, roles).items() if sum(map(ends_asking, said)) * 2 > len(said)]
+    asks = [name for name, values in _texts(records, roles).items() if sum(map(ends_asking, values)) * 2 > len(values)]
     if len(lists) != 1 or len(asks) != 1:
         return {}
     others = [name for name in records[0] if name not in (*lists, *asks) and roles.get(spelled(name)) not in _NO_TEXT]
@@ -174,9 +174,9 @@ def _explained_field(records: list[dict[Any, Any]], roles: Mapping[str, str]) ->
     explains."""
     found = []
     for name in records[0] if "why" in {roles.get(spelled(name)) for name in records[0]} else ():
-        said = [value.strip() for record in records if isinstance(value := record.get(name), str) and value.strip()]
-        different = len(set(said)) >= _DIFFERENT * len(records)
-        if not roles.get(spelled(name)) and len(said) == len(records) and different and _are_words(said):
+        values = [value.strip() for record in records if isinstance(value := record.get(name), str) and value.strip()]
+        different = len(set(values)) >= _DIFFERENT * len(records)
+        if not roles.get(spelled(name)) and len(values) == len(records) and different and _are_words(values):
             found.append(name)
     return found[0] if len(found) == 1 else ""
 
@@ -213,10 +213,10 @@ def _texts(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> dict[str,
     """Returns the texts of each field that has one of its own in each record."""
     found: dict[str, list[str]] = {}
     for name in records[0] if records else ():
-        said = [value.strip() for record in records if isinstance(value := record.get(name), str)]
-        own = len(said) == len(records) == len(set(said)) and all(said)
-        if own and isinstance(name, str) and roles.get(spelled(name)) not in _NO_TEXT and _are_words(said):
-            found[name] = said
+        values = [value.strip() for record in records if isinstance(value := record.get(name), str)]
+        own = len(values) == len(records) == len(set(values)) and all(values)
+        if own and isinstance(name, str) and roles.get(spelled(name)) not in _NO_TEXT and _are_words(values):
+            found[name] = values
     return found
 
 

@@ -60,7 +60,7 @@ class _Task(NamedTuple):
     end: int
     word: bool
     asked: str
-    said: str
+    solution: str
 
     @property
     def asks(self) -> bool:
@@ -78,7 +78,7 @@ def add_numbered(draft: ImportDraft, tex: Tex) -> bool:
         return False
     ends = [*(one.start() for one in found[1:]), len(tex.text)]
     tasks = [_task(tex, one, end) for one, end in zip(found, ends, strict=True)]
-    answered, asking = sum(bool(one.said) for one in tasks), sum(one.asks for one in tasks)
+    answered, asking = sum(bool(one.solution) for one in tasks), sum(one.asks for one in tasks)
     if answered < _ANSWERED * len(tasks) or asking < _ASK * len(tasks):
         return False
     for task in tasks:
@@ -92,10 +92,10 @@ def _task(tex: Tex, number: re.Match[str], end: int) -> _Task:
     stop = section.start() if section else end
     answer = _ANSWER.search(tex.text, number.end(), stop)
     asked = tex.convert(number.end(), answer.start() if answer else stop).text.strip()
-    said = tex.convert(answer.end(), stop).text.strip() if answer else ""
+    solution = tex.convert(answer.end(), stop).text.strip() if answer else ""
     while stop > number.end() and tex.text[stop - 1].isspace():
         stop -= 1
-    return _Task(number.start(), max(stop - 1, number.start()), bool(number["word"]), asked, said)
+    return _Task(number.start(), max(stop - 1, number.start()), bool(number["word"]), asked, solution)
 
 
 def _add(draft: ImportDraft, task: _Task, lines: tuple[int, int]) -> None:
@@ -104,7 +104,7 @@ def _add(draft: ImportDraft, task: _Task, lines: tuple[int, int]) -> None:
         draft.add_skipped("the question has no prompt", "write the question", lines)
     elif not draft.accepts(*lines, task.end - task.start):
         return
-    elif task.said:
-        add_open(draft, item, task.said)
+    elif task.solution:
+        add_open(draft, item, task.solution)
     else:
         add_unanswered(draft, item)

@@ -136,12 +136,12 @@ def _add_commands(draft: ImportDraft, tex: Tex, cards: list[list[tuple[int, int]
     for front, *back in cards:
         asked = tex.convert(*front).text
         texts = (tex.convert(*place).text for place in back)
-        said = "\n\n".join(text for text in texts if text.strip() and not text.strip().isdecimal())
+        answer = "\n\n".join(text for text in texts if text.strip() and not text.strip().isdecimal())
         lines = tex.line(front[0]), tex.line(back[-1][1])
-        if (asked, said) in known:
+        if (asked, answer) in known:
             draft.add_skipped("this card is there already", "remove it", lines)
         elif not asked.strip() or _PICTURE.fullmatch(asked):
             draft.add_skipped("the front of this card is only a picture", "describe the picture in words", lines)
         elif draft.accepts(*lines, back[-1][1] - front[0]):
-            known.add((asked, said))
-            _add(draft, Item(*lines, asked), said)
+            known.add((asked, answer))
+            _add(draft, Item(*lines, asked), answer)

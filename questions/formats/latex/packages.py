@@ -56,8 +56,8 @@ def _with_solutions(text: str) -> str:
             continue
         behind = _BEGINS.search(text, answer.end())
         end = behind.start() if behind else len(text)
-        said = text[answer.end() : end]
-        solution = f"\\begin{{solution}} {said.rstrip()}\\end{{solution}}{said[len(said.rstrip()) :]}"
+        content = text[answer.end() : end]
+        solution = f"\\begin{{solution}} {content.rstrip()}\\end{{solution}}{content[len(content.rstrip()) :]}"
         parts += (text[at : answer.start()], solution)
         at = end
     return "".join((*parts, text[at:]))

@@ -135,9 +135,9 @@ class _Builder:
             label = _ARGUMENT.match(self.tex.text, end)
             end = label.end() if label else end
             if len(self.stack) <= _DEEPEST:
-                said = label[1] if label else ""
+                title = label[1] if label else ""
                 answers = found["env"] == "proof" and self.answering
-                self._open(Node("solution" if answers else found["env"], start, end, label=said))
+                self._open(Node("solution" if answers else found["env"], start, end, label=title))
         elif found["do"]:
             name = "solution" if found["env"] == "proof" and self.answering else found["env"]
             depth = next((at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name == name), 0)

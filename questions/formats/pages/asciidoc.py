@@ -181,9 +181,9 @@ class _Rewriter:
                 self.marks, self.widths, self.counts = [], [], []
             return f"{self._indent()}**{_inline(title['text'])}**"
         if term := _TERM.fullmatch(line):
-            said = f" {_inline(term['text'])}" if term["text"] else ""
+            definition = f" {_inline(term['text'])}" if term["text"] else ""
             colon = "" if term["term"].endswith("?") else ":"
-            return f"{self._indent()}**{_inline(term['term']).strip('*')}{colon}**{said}"
+            return f"{self._indent()}**{_inline(term['term']).strip('*')}{colon}**{definition}"
         if self.marks and not self.attached and self._stands_apart(number):
             self.marks, self.widths, self.counts = [], [], []
         return f"{self._indent()}{_inline(line.strip() if self.marks else line)}"

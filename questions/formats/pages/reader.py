@@ -46,8 +46,8 @@ def read_page(text: str, name: str) -> str | None:
         shown = _markdown_in(text)
         rest = _MARKDOWN.sub("", text) if shown else text
         rest = _without_scripts(rest)
-        said = _with_lines(rest) if _has_only_lines(rest) else from_html(rest, page=True)
-        return "\n\n".join((_with_bold_lines(said), *shown))
+        markdown = _with_lines(rest) if _has_only_lines(rest) else from_html(rest, page=True)
+        return "\n\n".join((_with_bold_lines(markdown), *shown))
     return None
 
 

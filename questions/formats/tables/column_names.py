@@ -82,7 +82,7 @@ def columns(names: Sequence[str]) -> list[Column]:
         if not found[at].role:
             found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
     found = _with_weights(shown, found)
-    flags = {at: said for at, name in enumerate(shown) if (said := flag_place(name)) is not None and not found[at].role}
+    flags = {at: flag for at, name in enumerate(shown) if (flag := flag_place(name)) is not None and not found[at].role}
     if len(flags) > 1 and set(flags.values()) <= {column.place for column in found if column.role == "option"}:
         found = [Column("flag", flags[at]) if at in flags else column for at, column in enumerate(found)]
     # Where `question` and `Frage` are side by side, or `answer` and `sample answer`, the first of the words counts.
@@ -131,10 +131,14 @@ def _place(name: str) -> int:
 def _of_terms(names: list[str], roles: list[Column]) -> list[Column]:
     """Returns the roles; in a table of terms and definitions, the first of the two asks, the other answers."""
     terms = [at for at, name in enumerate(names) if name in TERMS]
-    said = [at for at, name in enumerate(names) if name in DEFINITIONS]
-    if len(terms) != 1 or len(said) != 1 or {one.role for one in roles} & {"question", "answer", "correct", "option"}:
+    definitions = [at for at, name in enumerate(names) if name in DEFINITIONS]
+    if (
+        len(terms) != 1
+        or len(definitions) != 1
+        or {one.role for one in roles} & {"question", "answer", "correct", "option"}
+    ):
         return roles
-    front, back = sorted((*terms, *said))
+    front, back = sorted((*terms, *definitions))
     placed = {front: Column("question"), back: Column("answer")}
     return [placed.get(at, one) for at, one in enumerate(roles)]
 

@@ -318,8 +318,8 @@ _SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)]?$")
 def _commented(columns: list[tuple[str, ...]], key: int, options: list[int]) -> list[int]:
     """Returns the columns of comments where each option has one right behind it: every other column holds sentences,
     and no number in the key goes beyond the options without them. Empty for other tables."""
-    texts, said = options[::2], options[1::2]
-    if len(texts) < _FEWEST_OPTIONS or len(texts) != len(said) or len(columns[key]) < _FEWEST_ROWS:
+    texts, comments = options[::2], options[1::2]
+    if len(texts) < _FEWEST_OPTIONS or len(texts) != len(comments) or len(columns[key]) < _FEWEST_ROWS:
         return []
     if not all(map(str.isdecimal, columns[key])) or max(map(int, columns[key])) > len(texts):
         return []
@@ -327,7 +327,7 @@ def _commented(columns: list[tuple[str, ...]], key: int, options: list[int]) -> 
     def sentences(among: list[int]) -> float:
         return mean(_share(columns[index], _SENTENCE.search) for index in among)
 
-    return said if sentences(said) >= _REGULAR and sentences(texts) < _ASKS else []
+    return comments if sentences(comments) >= _REGULAR and sentences(texts) < _ASKS else []
 
 
 def find_key(rows: Sequence[Sequence[str]], among: Sequence[int], options: Sequence[int]) -> int | None:
@@ -405,7 +405,7 @@ def _parted(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tup
             at
             for at in others
             if at != listed
-            and sum(parts.count(plain(said).casefold()) == 1 for parts, said in zip(cells, columns[at], strict=True))
+            and sum(parts.count(plain(key).casefold()) == 1 for parts, key in zip(cells, columns[at], strict=True))
             >= len(cells) * _REGULAR
         ]
         if len(named) == 1:
@@ -455,18 +455,18 @@ def _names_column(cell: str, below: Sequence[str]) -> bool:
 
 def _names_text(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:
     hits = 0
-    for said, *offered in zip(key, *options, strict=True):
+    for cell, *offered in zip(key, *options, strict=True):
         texts = [plain(one).casefold() for one in offered if one]
-        hits += bool(said) and texts.count(plain(said).casefold()) == 1
+        hits += bool(cell) and texts.count(plain(cell).casefold()) == 1
     return hits >= len(key) * _REGULAR
 
 
 def _names_letter(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:
     letters = "abcdefgh"[: len(options)]
-    named = (set(re.findall("[a-h]", said.casefold())) if _LETTER.fullmatch(said) else set() for said in key)
+    named = (set(re.findall("[a-h]", cell.casefold())) if _LETTER.fullmatch(cell) else set() for cell in key)
     return sum(bool(one) and one <= set(letters) for one in named) >= len(key) * _REGULAR
 
 
 def _names_number(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:
-    named = ([int(one) for one in re.findall(r"\d", said)] if _NUMBERS.fullmatch(said) else [] for said in key)
+    named = ([int(one) for one in re.findall(r"\d", cell)] if _NUMBERS.fullmatch(cell) else [] for cell in key)
     return sum(bool(one) and max(one) <= len(options) for one in named) >= len(key) * _REGULAR

@@ -36,8 +36,8 @@ def header_line(source: Source) -> int:
 
 def header_delimiter(source: Source, first: int) -> str | None:
     """Returns the delimiter that gives the most known columns; None without a question or an answer column."""
-    said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
-    return _best_delimiter(source, first, (said["mark"],) if said else DELIMITERS)
+    separator = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
+    return _best_delimiter(source, first, (separator["mark"],) if separator else DELIMITERS)
 
 
 def _best_delimiter(source: Source, number: int, delimiters: tuple[str, ...]) -> str | None:

@@ -76,11 +76,11 @@ def _by_letters(parts: list[str], mark: str) -> list[str]:
             return []
         else:
             found[last].append(part)
-    said = "".join(sorted(found))
-    if len(said) < _FEWEST_OPTIONS or not ascii_lowercase.startswith(said):
+    letters = "".join(sorted(found))
+    if len(letters) < _FEWEST_OPTIONS or not ascii_lowercase.startswith(letters):
         return []
     between = mark if mark == _MARKS[0] else f"{mark} "
-    return [between.join(found[letter]) for letter in said]
+    return [between.join(found[letter]) for letter in letters]
 
 
 def without_labels(texts: list[str]) -> list[str]:
@@ -88,8 +88,8 @@ def without_labels(texts: list[str]) -> list[str]:
     if all(_MARKER.match(text) for text in texts):
         return [_MARKER.sub("", text, count=1) for text in texts]
     labels = [_LABEL.match(text) for text in texts]
-    said = "".join(label["letter"].lower() for label in labels if label)
-    if len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and ascii_lowercase.startswith(said):
+    letters = "".join(label["letter"].lower() for label in labels if label)
+    if len(texts) >= _FEWEST_OPTIONS and len(letters) == len(texts) and ascii_lowercase.startswith(letters):
         return [_LABEL.sub("", text, count=1) for text in texts]
     return texts
 
@@ -104,9 +104,9 @@ def without_letters(texts: list[str]) -> list[str]:
     others by them: they would be beside the letters that are shown, and in another order."""
     found = [_LETTER.match(text) for text in texts]
     forms = [one[0].strip().replace(one["in"] or one["letter"], "") for one in found if one]
-    said = "".join((one["in"] or one["letter"]).lower() for one in found if one)
-    regular = len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and len(set(forms)) == 1
-    if not regular or not ascii_lowercase.startswith(said):
+    letters = "".join((one["in"] or one["letter"]).lower() for one in found if one)
+    regular = len(texts) >= _FEWEST_OPTIONS and len(letters) == len(texts) and len(set(forms)) == 1
+    if not regular or not ascii_lowercase.startswith(letters):
         return texts
     bare = [_LETTER.sub("", text, count=1) for text in texts]
     return texts if any(map(_REFERS.search, bare)) else bare

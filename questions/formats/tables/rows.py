@@ -132,10 +132,10 @@ def options_in_row(row: Row) -> Options:
 
 
 def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: KeyStyle) -> list[OptionDraft]:
-    said = row.key
+    key = row.key
     if options[0][0] == _RIGHT:
         return [OptionDraft(text, index == _RIGHT) for index, text in options]
-    named = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
+    named = right_options(options, key, style, texts_first="correct" not in row.cells) if key.strip() else set()
     right = row.right or named
     if other := _other_key(row, options, right, named, style):
         cure = "decide which is right, and correct or remove the other"
@@ -143,9 +143,9 @@ def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: K
         draft.add("Q606", "two columns name different right options", cure, item.lines, note=note)
         right = set()
     if right is None:
-        unsure = style.base is None and is_place(said, len(options))
+        unsure = style.base is None and is_place(key, len(options))
         message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
-        draft.add("Q606", message, "write its letter or its text", item.lines, note=f"`{said[:60]}`")
+        draft.add("Q606", message, "write its letter or its text", item.lines, note=f"`{key[:60]}`")
     return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
 
 
@@ -231,14 +231,14 @@ def with_flags(draft: ImportDraft, rows: list[Row]) -> list[Row]:
 
 def _flagged(row: Row) -> set[int] | None:
     """Returns the places of the right options in the columns that flag them; None if these say something else."""
-    said = {place: text.strip() for place, text in row.flags.items()}
-    truths = {place: truth_of(_AS_WORD.get(text, text)) for place, text in said.items()}
+    flags = {place: text.strip() for place, text in row.flags.items()}
+    truths = {place: truth_of(_AS_WORD.get(text, text)) for place, text in flags.items()}
     if None not in truths.values():
         return {place for place, right in truths.items() if right}
-    if (weighed := _weighed(said)) is not None:
+    if (weighed := _weighed(flags)) is not None:
         return weighed
     places = {plain(text).casefold(): place for place, text in options_in_row(row)}
-    named = [places.get(plain(text).casefold()) for text in said.values() if text]
+    named = [places.get(plain(text).casefold()) for text in flags.values() if text]
     return None if None in named else {place for place in named if place is not None}
 
 
@@ -246,10 +246,10 @@ _PERCENT = re.compile(r"-?\d{1,3}(?:\.\d+)?")
 _FULL = 99.0
 
 
-def _weighed(said: dict[int, str]) -> set[int] | None:
+def _weighed(flags: dict[int, str]) -> set[int] | None:
     """Returns the places of the options with all of 100 percent, or that make up 100 percent together; None for other
     values."""
-    weights = {place: float(text) if _PERCENT.fullmatch(text) else None for place, text in said.items() if text}
+    weights = {place: float(text) if _PERCENT.fullmatch(text) else None for place, text in flags.items() if text}
     some = [weight for weight in weights.values() if weight is not None]
     if len(some) < len(weights) or not some:
         return None

@@ -556,10 +556,14 @@ def _without_placeholder(
     if at is None or len(rows) < _FEWEST_SAME:
         return rows
     given = (cells[at].strip() for cells, _ in rows if len(cells) > at)
-    said, count = next(iter(Counter(filter(None, given)).most_common(1)), ("", 0))
-    if count * 2 <= len(rows) or any(map(str.islower, said)) or said.casefold() in ("true", "false", "yes", "no"):
+    placeholder, count = next(iter(Counter(filter(None, given)).most_common(1)), ("", 0))
+    if (
+        count * 2 <= len(rows)
+        or any(map(str.islower, placeholder))
+        or placeholder.casefold() in ("true", "false", "yes", "no")
+    ):
         return rows
-    same = [lines for cells, lines in rows if len(cells) > at and cells[at].strip() == said]
-    message = f"`{said[:40]}` stands for the answer in {count} of {len(rows)} rows"
+    same = [lines for cells, lines in rows if len(cells) > at and cells[at].strip() == placeholder]
+    message = f"`{placeholder[:40]}` stands for the answer in {count} of {len(rows)} rows"
     draft.add("Q604", message, "write the answers", same[0], note="it was read as no answer")
     return [([*cells[:at], "", *cells[at + 1 :]] if lines in same else cells, lines) for cells, lines in rows]

@@ -55,8 +55,8 @@ def explained_options(text: str) -> tuple[OptionRun, str] | None:
     options = tuple(
         FoundOption(nth_letter(at), named["text"].strip(), marked=False) for at, (_, named) in enumerate(found)
     )
-    said = (text.partition(":")[2].lstrip("*_ ") for text in below)
-    why = "\n\n".join(f"{named['letter']}) {text}" for (_, named), text in zip(found, said, strict=True))
+    reasons = (text.partition(":")[2].lstrip("*_ ") for text in below)
+    why = "\n\n".join(f"{named['letter']}) {text}" for (_, named), text in zip(found, reasons, strict=True))
     return OptionRun("letter", found[0][0], len(lines), options), why
 
 
@@ -79,7 +79,7 @@ def options_in_gap(text: str) -> tuple[str, OptionRun] | None:
     texts = [inside[one.end() : end].strip(" ,;/|、，；／") for one, end in zip(found, ends, strict=True)]
     if not all(texts):
         return None
-    options = tuple(FoundOption(letter, said, marked=False) for letter, said in zip(letters, texts, strict=True))
+    options = tuple(FoundOption(letter, offered, marked=False) for letter, offered in zip(letters, texts, strict=True))
     asked = f"{text[: gaps[0].start()].rstrip()} ____ {text[gaps[0].end() :].lstrip()}"
     return asked.strip(), OptionRun("letter", 0, 0, options)
 

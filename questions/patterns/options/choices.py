@@ -207,12 +207,12 @@ def _in_parts(answer: str) -> bool:
     return may_hold_options(answer) and options_in(answer.split("\n")) is not None
 
 
-def _unkeyed(prompt: str, run: OptionRun, said: str) -> ChoiceParts | None:
+def _unkeyed(prompt: str, run: OptionRun, why: str) -> ChoiceParts | None:
     """Returns the options if the answer names none of them; None if they are parts of the question."""
-    if _asks_inside(run) or any(len(option.text) >= LONGEST_OPTION for option in run.options) or _in_parts(said):
+    if _asks_inside(run) or any(len(option.text) >= LONGEST_OPTION for option in run.options) or _in_parts(why):
         return None
     options = tuple(Option(option.id, option.text, False) for option in run.options)
-    return ChoiceParts(prompt, options, said, (_names_none(said.partition("\n")[0]),))
+    return ChoiceParts(prompt, options, why, (_names_none(why.partition("\n")[0]),))
 
 
 def _names_none(line: str) -> KeyProblem:
@@ -232,13 +232,17 @@ def _of_numbers(lines: list[str], answer: str) -> ChoiceParts | None:
         lines = lines[:-1]
     run = bullets_in(lines) if answer else None
     first, _, below = answer.partition("\n")
-    said = _NUMBER_KEY.match(first.strip())
+    named = _NUMBER_KEY.match(first.strip())
     found = [_NUMBERED.fullmatch(option.text) for option in run.options] if run else []
-    if run is None or said is None or [one and one["number"] for one in found] != [*map(str, range(1, len(found) + 1))]:
+    if (
+        run is None
+        or named is None
+        or [one and one["number"] for one in found] != [*map(str, range(1, len(found) + 1))]
+    ):
         return None
     texts = [one["text"] for one in found if one]
-    place = int(said["number"]) - 1
-    if not 0 <= place < len(texts) or (said["text"] and said["text"].strip(" *_`.") != texts[place].strip(" *_`.")):
+    place = int(named["number"]) - 1
+    if not 0 <= place < len(texts) or (named["text"] and named["text"].strip(" *_`.") != texts[place].strip(" *_`.")):
         return None
     options = tuple(found_option(nth_letter(index), text, False) for index, text in enumerate(texts))
     key = Key(frozenset((nth_letter(place),)), trim(below), first.strip())
@@ -263,13 +267,15 @@ def _of_numbered(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | No
     announced = only_announces_answer(above)
     asked = trim(asked) if announced else run.lead
     first, _, below = answer.partition("\n")
-    said = _NAMED_NUMBER.fullmatch(first.strip(" *_`"))
-    key = key_of(answer, run.options, letters=False) if announced and (said is None or said["text"]) else None
-    if said and key is None:
-        place = int(said["number"]) - 1
+    named = _NAMED_NUMBER.fullmatch(first.strip(" *_`"))
+    key = key_of(answer, run.options, letters=False) if announced and (named is None or named["text"]) else None
+    if named and key is None:
+        place = int(named["number"]) - 1
         text = run.options[place].text if 0 <= place < len(run.options) else ""
         sure = (
-            said["text"].strip(" *_`.") == text.strip(" *_`.") if said["text"] else announced or counted or said["word"]
+            named["text"].strip(" *_`.") == text.strip(" *_`.")
+            if named["text"]
+            else announced or counted or named["word"]
         )
         key = Key(frozenset((nth_letter(place),)), trim(below), first.strip()) if text and sure else None
     return key and _joined(asked, "", replace(run, lead=""), key, "", keyless=False)
@@ -291,8 +297,8 @@ def keys_are_numbers(read: Sequence[tuple[str, str]]) -> bool:
     if len(found) < _FEWEST_COUNTED or len(found) * 10 < len(read) * 9:
         return False
     for run, answer in found:
-        said = _NAMED_NUMBER.fullmatch(answer.partition("\n")[0].strip(" *_`"))
-        if said is None or said["text"] or not 1 <= int(said["number"]) <= len(run.options):
+        named = _NAMED_NUMBER.fullmatch(answer.partition("\n")[0].strip(" *_`"))
+        if named is None or named["text"] or not 1 <= int(named["number"]) <= len(run.options):
             return False
         if _COUNTS.search(run.lead) or any(option.text.strip(" .").isdecimal() for option in run.options):
             return False
@@ -411,8 +417,8 @@ def _of_list(prompt: str, below: str, answer: str) -> ChoiceParts | None:
     )
     shown = trim("\n".join(line for line in lines[:at] if not _TYPE.fullmatch(line)))
     key = key_of(answer, run.options) if answer else key_below(rest, run.options)
-    said = "" if answer or key else trim("\n".join(rest))
-    if key is None and not answer and said:
+    after = "" if answer or key else trim("\n".join(rest))
+    if key is None and not answer and after:
         return None
     return _joined(shown, "", run, key, answer if key is None else "", keyless=not answer)
 
@@ -421,8 +427,8 @@ def _of_list_below(prompt: str, answer: str) -> ChoiceParts | None:
     """Returns the options that a line such as `Choices:` lists below the answer, if the answer is one of them."""
     lines = answer.split("\n")
     at = next((index for index, line in enumerate(lines) if _LISTED.fullmatch(line)), None)
-    said = trim("\n".join(lines[:at])) if at else ""
-    found = _of_list(f"{prompt}\n\n{lines[at]}", "", said) if at and said else None
+    above = trim("\n".join(lines[:at])) if at else ""
+    found = _of_list(f"{prompt}\n\n{lines[at]}", "", above) if at and above else None
     if found is None or not at or not any(option.right for option in found.options):
         return None
     rest = trim("\n".join(line for line in lines[at + 1 :] if not _TYPE.fullmatch(line)))
@@ -497,18 +503,18 @@ def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts
     """Returns true and false as options of a statement, if the words `True or false` are a title above it, or its start
     or end, or it is a sentence that asks nothing; and an answer with a label begins with one of the two, not as a part
     of a sentence."""
-    said = _SAYS_TRUTH.match(answer)
-    if said is None:
+    truth = _SAYS_TRUTH.match(answer)
+    if truth is None:
         return None
     asks = any(map(_BEGINS_WITH_TRUTH.match, (*titles, prompt))) or _ENDS_IN_TRUTH.search(prompt)
     if not asks and not _states(prompt):
         return None
-    word = {"t": "true", "f": "false"}.get(said["word"].lower(), said["word"].lower())
+    word = {"t": "true", "f": "false"}.get(truth["word"].lower(), truth["word"].lower())
     pair = next((pair for pair in TRUTHS if word in pair), None)
     if pair is None:
         return None
     options = tuple(Option(name, one.capitalize(), one == word) for name, one in zip("ab", pair, strict=True))
-    return ChoiceParts(prompt, options, trim(said["why"]), ())
+    return ChoiceParts(prompt, options, trim(truth["why"]), ())
 
 
 _PICTURE = re.compile(r"[ ]*!\[[^\[\]]{0,200}\]\([^()\s]{1,500}\)[ ]*")

@@ -189,8 +189,8 @@ def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str,
             if number:
                 yield number, trim("\n".join(text)), start
             number, start = (stem.number, line) if stem else (entry["number"], line) if entry else ("", 0)
-            said = answer_in_row(header, raw) if header else None
-            text = [said or entry["text"].rstrip(" |")] if entry else []
+            cell = answer_in_row(header, raw) if header else None
+            text = [cell or entry["text"].rstrip(" |")] if entry else []
             if stem and _KEY_IN_HEADING.match(stem.text):
                 text = [stem.text]
         elif heading or _RULE.fullmatch(raw):
@@ -271,8 +271,8 @@ def _without_label(text: str, role: Role) -> str:
     if len(label.word) == 1 and not first[: label.end].rstrip("*_ ").endswith((":", "：")):
         # `**A**` is a key.
         return text
-    said = first[label.end :].strip()
-    return trim(f"{said.removesuffix(label.closing) if label.closing else said}{mark}{below}")
+    rest = first[label.end :].strip()
+    return trim(f"{rest.removesuffix(label.closing) if label.closing else rest}{mark}{below}")
 
 
 def _unused(document: Document, line: int, number: str, fitting: int) -> Finding:

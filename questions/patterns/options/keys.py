@@ -115,8 +115,8 @@ def _listed(answer: str, options: Sequence[FoundOption]) -> Key | None:
     ids = frozenset(filter(None, named))
     if len(named) < 2 or len(ids) != len(named):
         return None
-    told = frozenset(name for name, bullet in zip(named, bullets, strict=True) if _TOLD_RIGHT.search(bullet))
-    return Key(told or ids, trim("\n".join(lines[len(bullets) :])), lines[0].strip())
+    marked = frozenset(name for name, bullet in zip(named, bullets, strict=True) if _TOLD_RIGHT.search(bullet))
+    return Key(marked or ids, trim("\n".join(lines[len(bullets) :])), lines[0].strip())
 
 
 def _named(bullet: str, options: Sequence[FoundOption]) -> str:
@@ -166,14 +166,14 @@ def _folded(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
     texts of one or several of them, one in a line."""
     text = trim("\n".join(lines))
     fold = _FOLDED.fullmatch(text) if text.startswith("<details>") else None
-    said = fold["said"].strip("\n ").split("\n") if fold else []
-    found = [*takewhile(bool, map(_OPTION_AGAIN.fullmatch, said))]
+    hidden = fold["said"].strip("\n ").split("\n") if fold else []
+    found = [*takewhile(bool, map(_OPTION_AGAIN.fullmatch, hidden))]
     named = [(one["letter"].lower(), one["text"]) for one in found if one]
     known = {option.id: option.text for option in options}
     if not named or not all(letter in known and _same(known[letter], text) for letter, text in named):
         return None
-    below = "\n".join(said[len(found) :])
-    return Key(frozenset(letter for letter, _ in named), trim(below), said[0].strip())
+    below = "\n".join(hidden[len(found) :])
+    return Key(frozenset(letter for letter, _ in named), trim(below), hidden[0].strip())
 
 
 _LETTER_ALONE = re.compile(
@@ -188,8 +188,8 @@ def letter_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None
     at = filled[int(fenced)] if filled else -1
     if fenced and lines[filled[2]].strip() != lines[filled[0]].lstrip()[:3]:
         return None
-    if filled and (said := _said(lines, at, options)):
-        return said
+    if filled and (stated := _in_sentence(lines, at, options)):
+        return stated
     found = _LETTER_ALONE.fullmatch(lines[at]) if filled else None
     if found is None or found["letter"].lower() not in {one.id for one in options} or len(options) < _FEWEST_ALONE:
         return None
@@ -206,7 +206,7 @@ _SAID = re.compile(
 """A sentence that only names the letters of the right options: `The answer is B`."""
 
 
-def _said(lines: list[str], at: int, options: Sequence[FoundOption]) -> Key | None:
+def _in_sentence(lines: list[str], at: int, options: Sequence[FoundOption]) -> Key | None:
     """Returns the key in a sentence such as `The answer is B` at a line below the options."""
     found = _SAID.fullmatch(lines[at])
     letters = frozenset(re.findall(r"[A-J]", found["letters"])) if found else frozenset()
@@ -285,10 +285,10 @@ def _lettered_texts(line: str, options: Sequence[FoundOption]) -> frozenset[str]
     if len(found) < 2 or found[0].start():
         return frozenset()
     ends = [one.start() for one in found[1:]] + [len(line)]
-    said = [(one["letter"].lower(), line[one.end() : end]) for one, end in zip(found, ends, strict=True)]
+    parts = [(one["letter"].lower(), line[one.end() : end]) for one, end in zip(found, ends, strict=True)]
     texts = {option.id: _bare(option.text) for option in options}
-    same = all(_bare(text) == texts.get(letter) for letter, text in said)
-    return frozenset(letter for letter, _ in said) if same else frozenset()
+    same = all(_bare(text) == texts.get(letter) for letter, text in parts)
+    return frozenset(letter for letter, _ in parts) if same else frozenset()
 
 
 def _bare(text: str) -> str:

@@ -36,14 +36,14 @@ def with_table_options(text: str) -> str:
     rows_go_on = end < len(lines) and _ROW.fullmatch(lines[end]) is not None
     if rows_go_on or len(found) < _FEWEST or letters != "abcdefghij"[: len(letters)]:
         return text
-    signed = [RIGHT_AFTER.search(said) is not None for _, said, _ in found]
+    signed = [RIGHT_AFTER.search(cell) is not None for _, cell, _ in found]
     right = signed if any(signed) else [bold for _, _, bold in found]
     alone = any(signed) or (sum(right) == 1 and len(found) >= _FEWEST_BOLD)
     if not alone or all(right):
         return text
     shown = [
-        f"{letter}. {RIGHT_AFTER.sub('', said)}{' ✓' if marked else ''}"
-        for (letter, said, _), marked in zip(found, right, strict=True)
+        f"{letter}. {RIGHT_AFTER.sub('', cell)}{' ✓' if marked else ''}"
+        for (letter, cell, _), marked in zip(found, right, strict=True)
     ]
     return "\n".join((*lines[: at - 1], *shown, *lines[end:]))
 
@@ -61,7 +61,7 @@ def with_lettered_rows(prompt: str) -> str:
     letters = "".join(letter for letter, _, _ in named)
     if len(named) < max(len(found), _FEWEST) or letters != "abcdefghij"[: len(letters)]:
         return prompt
-    return "\n".join((*lines[: at - 1], *(f"{letter}. {said}" for letter, said, _ in named)))
+    return "\n".join((*lines[: at - 1], *(f"{letter}. {text}" for letter, text, _ in named)))
 
 
 def _option(line: str) -> tuple[str, str, bool] | None:
@@ -69,5 +69,5 @@ def _option(line: str) -> tuple[str, str, bool] | None:
     row = _ROW.fullmatch(line)
     cells = [cell.strip() for cell in _SPLIT.split(row["cells"])] if row else []
     letter = _LETTER.fullmatch(unbold(cells[0])) if len(cells) == 2 else None
-    said = unbold(cells[1]) if letter else ""
-    return (letter["letter"].lower(), said, said != cells[1]) if letter and said else None
+    text = unbold(cells[1]) if letter else ""
+    return (letter["letter"].lower(), text, text != cells[1]) if letter and text else None

@@ -93,7 +93,7 @@ def with_numbered_parts(start: Start) -> Iterator[Start]:
         return
     begins = [at for at, _, _ in parts]
     for (at, number, text), end in zip([(0, "", lines[0]), *parts], [*begins, len(lines)], strict=True):
-        asked, said = parted("\n".join((text, *lines[at + 1 : end])))
+        asked, rest = parted("\n".join((text, *lines[at + 1 : end])))
         first = own.first + at
         is_last = end == len(lines)
         yield replace(
@@ -103,6 +103,6 @@ def with_numbered_parts(start: Start) -> Iterator[Start]:
             stem=question_line(asked)._replace(number=number) if number else question_line(asked),
             end=start.end if is_last else own.first + end - 1,
             body=start.body if is_last else (),
-            said=said,
+            said=rest,
             own_last=own.first + end - 1,
         )

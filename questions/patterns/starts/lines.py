@@ -41,7 +41,7 @@ class _AskingLine:
 
     stem: QuestionLine
     title: str = ""
-    said: str = ""
+    rest: str = ""
     """Text after the question in its line."""
     bold: bool = False
     count: int = 1
@@ -77,7 +77,7 @@ def find_lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterat
         below = stretch.blocks[index + 1 : end]
         last = block.first + line.count - 1
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
-        body = without_footer(without_separators(below[:free]), said=last < block.last or bool(line.said))
+        body = without_footer(without_separators(below[:free]), answered=last < block.last or bool(line.rest))
         yield Start(
             "line",
             0,
@@ -88,7 +88,7 @@ def find_lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterat
             body[-1].last if body else block.last,
             stretch.headings,
             body,
-            line.said,
+            line.rest,
             line.title,
             line.bold,
             block=block,
@@ -234,11 +234,11 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
         return True
     if block.first == block.last and body and begins_answer(document, body[0]):
         return True
-    said = block.text.partition("\n")[2]
-    shown = (said, *(document.source.text(b.first, b.last) for b in body if b.kind in ("list", "paragraph")))
+    rest = block.text.partition("\n")[2]
+    shown = (rest, *(document.source.text(b.first, b.last) for b in body if b.kind in ("list", "paragraph")))
     text = "\n".join(shown)
     several = "\n" in text or (bool(stem.number) and not body)
-    return bool(body or said) and several and may_hold_options(text) and options_in(text.split("\n")) is not None
+    return bool(body or rest) and several and may_hold_options(text) and options_in(text.split("\n")) is not None
 
 
 def _line(block: Block) -> _AskingLine | None:
@@ -269,12 +269,12 @@ def _line(block: Block) -> _AskingLine | None:
         # What a picture below shows is part of the question.
         pictures = rest.strip(" \\").strip()
         return _AskingLine(stem._replace(text=f"{stem.text}\n{pictures}"), bold=True, count=block.text.count("\n") + 1)
-    said = same.lstrip(" .:：–—-")
+    after = same.lstrip(" .:：–—-")
     # `**3) A title**. The question` and `**3.** The question`
     if found["bold"].strip().rstrip(".:)：").isdecimal():
-        return _AskingLine(question_line(f"{found['bold']} {said}"), bold=True, count=lines)
+        return _AskingLine(question_line(f"{found['bold']} {after}"), bold=True, count=lines)
     if ends_asking(found["bold"]):
-        return _AskingLine(stem, said=_DASH.sub("", same.strip()), bold=True, count=lines)
+        return _AskingLine(stem, rest=_DASH.sub("", same.strip()), bold=True, count=lines)
     if not stem.number:
         return None
     whole = rest.lstrip(" .:：–—-")

@@ -228,8 +228,8 @@ def _asking(
             lines = _lines_that_ask(document, block) or int(_begins_like(document, block, words))
             alike = kind == "list" == _kind(stretch, index + 1) and block.first == block.last
             asks = reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))
-            told = telling and block.first == block.last and _tells(block.text)
-            if lines or told or (alike and (asks or demands(block.text))):
+            alone = telling and block.first == block.last and _tells(block.text)
+            if lines or alone or (alike and (asks or demands(block.text))):
                 found.append((index, lines or 1))
     return found
 
@@ -267,7 +267,7 @@ def _of_stretch(
             below = below[:-1]
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
         last = block.first + lines - 1
-        body = without_footer(without_separators(below[:free]), said=last < block.last)
+        body = without_footer(without_separators(below[:free]), answered=last < block.last)
         stem = question_line("\n".join(block.text.split("\n")[:lines]))
         if number is not None:
             stem = stem._replace(number=number[0], text=f"{number[1]}\n\n{stem.text}")

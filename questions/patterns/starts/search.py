@@ -465,11 +465,11 @@ def _is_numbered(block: Block) -> bool:
 def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: tuple[Block, ...]) -> Start:
     first = item.children[0]
     text = first.text if first.kind in ("paragraph", "heading") else ""
-    asked, said = parted(text) if first.kind == "paragraph" else (text, "")
-    if said and "\n" not in text and _is_marked_answer(document, (*item.children[1:2], *loose[:1])):
+    asked, rest = parted(text) if first.kind == "paragraph" else (text, "")
+    if rest and "\n" not in text and _is_marked_answer(document, (*item.children[1:2], *loose[:1])):
         # In `What is a view? Name two.` above a quote, all of the line asks.
-        asked, said = text, ""
-    if "\n" in text and not said:
+        asked, rest = text, ""
+    if "\n" in text and not rest:
         last = first.first + asked.count("\n")
     else:
         last = first.last if first.kind in ("paragraph", "heading") else item.first
@@ -483,7 +483,7 @@ def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: 
         loose[-1].last if loose else item.last,
         stretch.headings,
         (*item.children[1:], *loose),
-        said,
+        rest,
         bold=first.kind == "heading" or unbold(asked) != asked.strip(),
         block=item,
         own_last=first.last,
@@ -508,7 +508,7 @@ def _folds(document: Document) -> Iterator[Start]:
         nested = following is not None and following.first > fold.first and following.last <= fold.last
         end = following.first - 1 if following and nested else fold.last
         stretch = layout.stretches[max(bisect_right(firsts, fold.first) - 1, 0)]
-        said = _until(document, fold, end) if nested else fold_text(document.source, fold)
+        text = _until(document, fold, end) if nested else fold_text(document.source, fold)
         yield Start(
             "fold",
             min(fold.depth, 1),
@@ -518,7 +518,7 @@ def _folds(document: Document) -> Iterator[Start]:
             question_line(fold.summary),
             end,
             stretch.headings,
-            said=said,
+            said=text,
             fold=fold,
             document=document,
         )

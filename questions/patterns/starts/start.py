@@ -83,8 +83,8 @@ class Start:
         such as `**Views**: Explain …` asks."""
         term = _TERM_FIRST.match(self.stem.text) if self.kind == "item" else None
         if term and not ends_asking(self.stem.text):
-            said = self.stem.text[term.end() :].strip(" *_")
-            return demands(said) or ("?" in said and reads_as_question(said))
+            rest = self.stem.text[term.end() :].strip(" *_")
+            return demands(rest) or ("?" in rest and reads_as_question(rest))
         if self.kind == "item" and _GLOSSED.fullmatch(self.stem.text.partition("\n")[0]):
             return False
         linked = _LINK_FIRST.match(self.stem.text)
@@ -111,8 +111,8 @@ class Start:
             return False
         source = self.document.source
         above = source.last_filled(self.last + 1, found.first - 1)
-        said = bool(source.text(self.last + 1, above - 1))
-        return said and above > self.last and _PROBLEM.match(source.line(above)) is not None
+        stated = bool(source.text(self.last + 1, above - 1))
+        return stated and above > self.last and _PROBLEM.match(source.line(above)) is not None
 
     def _label_of_item(self) -> Label | None:
         """Returns the first answer label in an item, after the line that asks."""
