@@ -50,8 +50,8 @@ def _role_name(name: str) -> str:
 
 
 def _text(element: XmlElement) -> str:
-    said = " ".join(element.all_text().split())
-    return _ESCAPE.sub(_unescaped, said.strip('"'))
+    text = " ".join(element.all_text().split())
+    return _ESCAPE.sub(_unescaped, text.strip('"'))
 
 
 def _unescaped(found: re.Match[str]) -> str:

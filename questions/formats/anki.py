@@ -531,8 +531,8 @@ def _headers(source: Source) -> _Headers:
             break
         headers.values[found["name"].lower()] = found["value"]
         headers.end = number
-    said = headers.values.get("separator", "tab").strip(" ").lower() or "\t"
-    headers.separator = _SEPARATORS.get(said, said[:1])
+    separator = headers.values.get("separator", "tab").strip(" ").lower() or "\t"
+    headers.separator = _SEPARATORS.get(separator, separator[:1])
     headers.html = headers.values.get("html", "true").strip().lower() != "false"
     headers.names = headers.values.get("columns", "").split(headers.separator) if "columns" in headers.values else []
     return headers

@@ -281,16 +281,16 @@ def _join(tables: Sequence[_Table]) -> None:
         columns = list(options.rows[0]) if options.rows else []
         named = {spelled(name): name for name in columns}
         key = next((name for shown, name in named.items() if _refers(shown)), "")
-        said = next((named[name] for name in OPTION_TEXT if name in named), "")
-        flag = next((name for shown, name in named.items() if shown in FLAGS and name != said), "")
-        if not (key and said and flag):
+        text = next((named[name] for name in OPTION_TEXT if name in named), "")
+        flag = next((name for shown, name in named.items() if shown in FLAGS and name != text), "")
+        if not (key and text and flag):
             continue
         for asked in tables:
             if asked is not options and (ids := _ids(asked, {row[key] for row in options.rows})):
                 for row in options.rows:
                     if (question := ids.get(row[key])) is not None:
                         given = question.setdefault("options", [])
-                        given.append({"text": row[said], "correct": row[flag] in (True, 1, "1", "true", "t", "Y")})
+                        given.append({"text": row[text], "correct": row[flag] in (True, 1, "1", "true", "t", "Y")})
                 options.rows.clear()
                 break
 

@@ -96,9 +96,9 @@ _ANSWERING = frozenset((*FIELD_NAMES["correct"], *FIELD_NAMES["answer"]))
 """Names of fields that hold the right answer."""
 
 
-def _names_options(said: Any, record: Record) -> bool:
+def _names_options(key: Any, record: Record) -> bool:
     """Returns whether a value can name options of a record."""
-    named = _named(said, record, [*map(option_text, record.options)], 0)
+    named = _named(key, record, [*map(option_text, record.options)], 0)
     return bool(named)
 
 
@@ -134,9 +134,9 @@ def _only(value: Any) -> Any:
 def with_worded_letters(records: list[Record]) -> list[Record]:
     """Returns the records; where no question of a large document has options and nearly all answers are words or
     numbers, a letter alone, such as the symbol `H`, is an answer too."""
-    said = [str(record.values["correct"]) for record in records if "correct" in record.values]
-    letters = sum(LETTER.fullmatch(one.strip()) is not None for one in said)
-    if not letters or letters * _OF_ANSWERS > len(said) or any(record.options for record in records):
+    keys = [str(record.values["correct"]) for record in records if "correct" in record.values]
+    letters = sum(LETTER.fullmatch(one.strip()) is not None for one in keys)
+    if not letters or letters * _OF_ANSWERS > len(keys) or any(record.options for record in records):
         return records
     return [replace(record, values={**record.values, "_worded": True}) for record in records]
 

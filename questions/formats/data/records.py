@@ -497,8 +497,8 @@ def _with_flags(
     """Returns the options and their letters; where a field beside them says of each whether it is right, with that as
     a mark, and without empty ones."""
     offered = values.get("options") if isinstance(values.get("options"), dict) else options
-    said = {name: one for name, one in unknown.items() if not _CHOSEN.search(name)}
-    fields = [values["correct"]] if "correct" in values else [] if "index" in values else [*said.values()]
+    unchosen = {name: one for name, one in unknown.items() if not _CHOSEN.search(name)}
+    fields = [values["correct"]] if "correct" in values else [] if "index" in values else [*unchosen.values()]
     flagged = [flags for one in fields if (flags := flags_beside(one, offered))]
     if len(flagged) == 1 and len(flagged[0]) == len(options):
         values.pop("correct", None)
@@ -533,10 +533,10 @@ def _by_names(unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]
 
 def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
     """Returns the options in a list with another name, if marks or the key show that it holds them."""
-    said = values.get("correct")
-    if isinstance(said, list) and any(flag is not None for flag in flags_of(options_of(said)[0])):
+    key = values.get("correct")
+    if isinstance(key, list) and any(flag is not None for flag in flags_of(options_of(key)[0])):
         return options_of(values.pop("correct"))
-    right = {plain(text).casefold() for text in right_texts(said)} if said is not None else set()
+    right = {plain(text).casefold() for text in right_texts(key)} if key is not None else set()
     found, listed = [], []
     for value in unknown.values():
         options, letters = options_of(value)
@@ -554,16 +554,16 @@ def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any,
 def _names_place(values: dict[str, Any], count: int) -> bool:
     """Returns whether a field that is called a key, not an answer, has the number of one of several options."""
     name = "index" if "index" in values else "correct"
-    said = values.get(name)
+    place = values.get(name)
     called = ROLE_OF.get(str(values.get(f"_{name}"))) in ("correct", "index")
-    return called and isinstance(said, int) and not isinstance(said, bool) and 0 <= said <= count
+    return called and isinstance(place, int) and not isinstance(place, bool) and 0 <= place <= count
 
 
 def _are_wrong(values: dict[str, Any], options: tuple[Any, ...]) -> bool:
     """Returns whether `alternatives` are the other options: the right one, given in words, is not among them."""
     if values.get("_options") != "alternatives" or "wrong" in values or not options:
         return False
-    said, texts = values.get("correct"), {plain(option_text(option)).casefold() for option in options}
-    right = right_texts(said) if isinstance(said, list | str) else []
+    key, texts = values.get("correct"), {plain(option_text(option)).casefold() for option in options}
+    right = right_texts(key) if isinstance(key, list | str) else []
     worded = right and not any(LETTER.fullmatch(one) or one.isdecimal() for one in right)
     return bool(worded) and not any(plain(one).casefold() in texts for one in right)

@@ -64,14 +64,14 @@ def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     if len(names) < _FEWEST or not all(map(reads_as_question, names)) or sum(map(ends_asking, names)) * 2 < len(names):
         return []
     found: list[dict[Any, Any]] = []
-    for name, said in value.items():
-        match said:
+    for name, content in value.items():
+        match content:
             case dict():
-                found.append({**said, "question": name})
+                found.append({**content, "question": name})
             case list():
-                found.append({"question": name, "options": said})
+                found.append({"question": name, "options": content})
             case _:
-                found.append({"question": name, "answer": said})
+                found.append({"question": name, "answer": content})
     return found
 
 
@@ -97,9 +97,9 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
     instruction with its output; others keep theirs."""
     turns = next((fields[name] for name in _TURNS if name in fields), None)
     if isinstance(turns, list) and turns and all(isinstance(one, dict) for one in turns):
-        said = [(str(one.get("role", one.get("from"))), one.get("content", one.get("value"))) for one in turns]
-        asked = [text for role, text in said if role in _ASKING_ROLES]
-        answered = [text for role, text in said if role in _ANSWERING_ROLES]
+        messages = [(str(one.get("role", one.get("from"))), one.get("content", one.get("value"))) for one in turns]
+        asked = [text for role, text in messages if role in _ASKING_ROLES]
+        answered = [text for role, text in messages if role in _ANSWERING_ROLES]
         if len(asked) == len(answered) == 1:
             return {"question": asked[0], "answer": answered[0]}
         if len(asked) == 1 and not answered and isinstance(asked[0], str) and may_ask(asked[0]):
@@ -160,8 +160,8 @@ def truth_of(value: Any) -> bool | None:
 def flags_beside(value: Any, options: Any) -> list[bool] | None:
     """Returns which options are right, where a list or mapping says it of each by its place: `[false, true, false]`,
     `{answer_a_correct: "true", …}`; None for other values."""
-    said = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    flags = [truth_of(one) for one in said]
+    values = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    flags = [truth_of(one) for one in values]
     if len(flags) < _FEWEST_SIDE_BY_SIDE or len(flags) != len(options) or None in flags:
         return None
     if isinstance(value, dict) and isinstance(options, dict):

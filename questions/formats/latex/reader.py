@@ -235,16 +235,16 @@ class _Reader:
             self.last.solutions.append(text)
             self.last.last = node.end
 
-    def _asks(self, item: Node, *, told: bool = False) -> bool:
-        """Returns whether an item of a list asks: by its words, its points or the answer in it. `told`: whether the
-        text above announces tasks."""
+    def _asks(self, item: Node, *, announced: bool = False) -> bool:
+        """Returns whether an item of a list asks: by its words, its points or the answer in it. `announced`: whether
+        the text above announces tasks."""
         if self._is_answered(item):
             return True
         points = _WITH_POINTS.match(self.tex.text, item.inner, item.end)
         if points and (points[1] is None or POINTS.fullmatch(points[1])):
             return True
         text = self.tex.convert(item.inner, min(item.end, item.inner + _LONGEST_START)).text
-        return demands(text) or (told and sets_task(text)) or any(map(ends_asking, text.split("\n")))
+        return demands(text) or (announced and sets_task(text)) or any(map(ends_asking, text.split("\n")))
 
     def _is_answered(self, node: Node) -> bool:
         """Returns whether an answer or options are inside."""
@@ -259,9 +259,9 @@ class _Reader:
         items = list(node.nodes)
         counted = listed or node.name in _COUNTED
         above = "".join((*self.section[:1], self.tex.text[max(node.start - _ABOVE, 0) : node.start]))
-        told = listed and node.name == "enumerate" and announces_tasks(above)
-        asking = sum(self._asks(one, told=told) if counted else self._is_answered(one) for one in items)
-        fewest = len(items) / (4 if told and self.section and announces_tasks(self.section[0]) else 2)
+        announced = listed and node.name == "enumerate" and announces_tasks(above)
+        asking = sum(self._asks(one, announced=announced) if counted else self._is_answered(one) for one in items)
+        fewest = len(items) / (4 if announced and self.section and announces_tasks(self.section[0]) else 2)
         return asking > 0 and asking >= fewest
 
     def _answered_below(self, node: Node) -> bool:
@@ -435,11 +435,11 @@ def _below(text: str) -> tuple[str, str] | None:
     asked, _, rest = text.strip().partition("\n\n")
     if not (ends_asking(asked) or demands(asked) or sets_task(asked)):
         return None
-    said = [part for part in _BLOCK.sub("", rest).split("\n\n") if part.strip()]
+    parts = [part for part in _BLOCK.sub("", rest).split("\n\n") if part.strip()]
     if (
-        sum(len(part.split()) for part in said) < _FEWEST_WORDS
-        or any(map(ends_asking, said))
-        or any(map(demands, said))
+        sum(len(part.split()) for part in parts) < _FEWEST_WORDS
+        or any(map(ends_asking, parts))
+        or any(map(demands, parts))
     ):
         return None
     return asked, rest.strip()

@@ -31,9 +31,9 @@ UNKNOWN_BASE = "nothing shows whether the right option is counted from 0 or from
 """Message of the finding for a number that could be the place of one of two options."""
 
 
-def is_place(said: str, count: int) -> bool:
+def is_place(key: str, count: int) -> bool:
     """Returns whether a key is made of numbers that are places of options, counted from 0 or from 1."""
-    return _NUMBERS.fullmatch(said.strip()) is not None and all(int(one) <= count for one in re.findall(r"\d+", said))
+    return _NUMBERS.fullmatch(key.strip()) is not None and all(int(one) <= count for one in re.findall(r"\d+", key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,49 +48,49 @@ class KeyStyle:
 
 def key_style(rows: Iterable[tuple[Options, str]], base: int | None) -> KeyStyle:
     """Returns how keys are written. `base`: the number of the first option, if the header shows it."""
-    keyed = [(options, said.strip()) for options, said in rows if options and said.strip()]
-    counted = [(options, said) for options, said in keyed if _NUMBERS.fullmatch(said)]
+    keyed = [(options, key.strip()) for options, key in rows if options and key.strip()]
+    counted = [(options, key) for options, key in keyed if _NUMBERS.fullmatch(key)]
     if not keyed or len(counted) < (len(keyed) if base is None else len(keyed) * _REGULAR):
         return KeyStyle()
     if len(counted) < len(keyed):
         # The header shows what numbers are; a few cells hold something else.
-        fits = all(max(map(int, re.findall(r"\d+", said))) <= len(options) for options, said in counted)
+        fits = all(max(map(int, re.findall(r"\d+", key))) <= len(options) for options, key in counted)
         return KeyStyle(base if fits else None)
-    numbers = [(len(options), [int(one) for one in re.findall(r"\d+", said)]) for options, said in keyed]
-    lowest = any(0 in said for _, said in numbers)
-    highest = any(count in said for count, said in numbers)
-    if any(max(said) > count for count, said in numbers) or (lowest and highest):
+    numbers = [(len(options), [int(one) for one in re.findall(r"\d+", key)]) for options, key in keyed]
+    lowest = any(0 in key for _, key in numbers)
+    highest = any(count in key for count, key in numbers)
+    if any(max(key) > count for count, key in numbers) or (lowest and highest):
         return KeyStyle()
     found = 0 if lowest else 1 if highest else base
-    texts = sum(said in {text for _, text in options} for options, said in keyed)
+    texts = sum(key in {text for _, text in options} for options, key in keyed)
     return KeyStyle(found, only_places=found is not None and texts < len(keyed))
 
 
-def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: bool) -> set[int] | None:
+def right_options(options: Options, key: str, style: KeyStyle, *, texts_first: bool) -> set[int] | None:
     """Returns the indices of the options that a key names; None if it names none, or one of two."""
-    said = _unlisted(said.strip())
+    key = _unlisted(key.strip())
     numbers = {str(index + style.base): index for index, _ in options} if style.base is not None else {}
     if style.only_places:
-        return _named(said, numbers)
+        return _named(key, numbers)
     letters = {ascii_lowercase[index]: index for index, _ in options if index < len(ascii_lowercase)}
-    if _LETTER.fullmatch(said) and (found := _named(said, letters)) is not None:
+    if _LETTER.fullmatch(key) and (found := _named(key, letters)) is not None:
         return found
     texts = {" ".join(plain(text).casefold().split()): index for index, text in options}
-    if " ".join(plain(said).casefold().split()) not in texts and (lettered := _lettered(options, said)) is not None:
+    if " ".join(plain(key).casefold().split()) not in texts and (lettered := _lettered(options, key)) is not None:
         # Not to be split at its space: `a. has` is one key, even where `a` is the text of another option.
         return lettered or None
     for names in (texts, letters) if texts_first else (letters, texts):
-        found = _named(said, names)
+        found = _named(key, names)
         if found is not None:
-            place = _named(said, numbers)
+            place = _named(key, numbers)
             return found if place in (None, found) else None
-    return _named(said, numbers)
+    return _named(key, numbers)
 
 
-def _lettered(options: Options, said: str) -> set[int] | None:
+def _lettered(options: Options, key: str) -> set[int] | None:
     """Returns the option whose letter and text a key gives together, an empty set where these are of two options; None
     for other keys."""
-    found = _LETTER_BEFORE.fullmatch(said)
+    found = _LETTER_BEFORE.fullmatch(key)
     shown = plain(found["text"]).casefold() if found else ""
     same = [index for index, text in options if plain(text).casefold() == shown]
     if not found or not same:
@@ -99,20 +99,20 @@ def _lettered(options: Options, said: str) -> set[int] | None:
     return {place} if same == [place] else set()
 
 
-def _unlisted(said: str) -> str:
+def _unlisted(key: str) -> str:
     """Returns a key that is a list in JSON with a line for each part; others as they are."""
-    if not said.startswith("[") or not said.endswith("]"):
-        return said
+    if not key.startswith("[") or not key.endswith("]"):
+        return key
     try:
-        parts = json.loads(said)
+        parts = json.loads(key)
     except (ValueError, RecursionError):
-        return said
-    return "\n".join(map(str, parts)) if isinstance(parts, list) else said
+        return key
+    return "\n".join(map(str, parts)) if isinstance(parts, list) else key
 
 
-def _named(said: str, names: dict[str, int]) -> set[int] | None:
+def _named(key: str, names: dict[str, int]) -> set[int] | None:
     """Returns the options that a key names; None if a part of it names none."""
-    for parts in ([said], *(said.split(mark) for mark in ("\n", "|", ";", ",", " "))):
+    for parts in ([key], *(key.split(mark) for mark in ("\n", "|", ";", ",", " "))):
         shown: Sequence[str] = [" ".join(plain(part).casefold().split()) for part in parts if part.strip()]
         shown = [part.removeprefix("option ").strip("().") if part not in names else part for part in shown]
         if shown and all(part in names for part in shown):
