@@ -130,8 +130,8 @@ async def test_a_job_that_failed_lately_stays_however_long_it_was_tried(
     fill(database, clock())
     with psycopg.connect(database) as connection:
         connection.execute(
-            "update procrastinate_events set at = %s where type = 'failed' and job_id = (select id from "
-            "procrastinate_jobs where task_name = 'job-old')",
+            "insert into procrastinate_events (job_id, type, at) select id, 'failed', %s from procrastinate_jobs "
+            "where task_name = 'job-old'",
             (clock() - NEW,),
         )
     await Retention(daily.service.sessions, EVERY).check(clock())
