@@ -114,11 +114,11 @@ class _Report:
         lines = map(self._source.line, range(self._place.line, self._place.end_line + 1))
         return next((line for line in lines if pattern.match(line)), "")
 
-    def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
+    def syntax(self, part: str, program: str, error: SyntaxError) -> Finding:
         """Returns a finding at the program line that Python cannot parse."""
         lines = program.split("\n")
         line = error.lineno if error.lineno and error.lineno <= len(lines) else 0
-        message, cure = f"the {what} is not valid Python", "fix the syntax error"
+        message, cure = f"the {part} is not valid Python", "fix the syntax error"
         bad = lines[line - 1] if line else ""
         return self.in_program("Q220", message, cure, program, line, at=bad, label=error.msg or "")
 
@@ -259,25 +259,25 @@ def _wrongs(task: CodeTask, report: _Report) -> Iterator[Finding]:
         yield from _defines(f"wrong solution `{wrong.name}`", wrong.code, (task.entry,), report)
 
 
-def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -> Iterator[Finding]:
+def _defines(part: str, program: str, names: tuple[str, ...], report: _Report) -> Iterator[Finding]:
     if not program:
-        name = what.capitalize()
-        yield report.finding("Q221", f"the {what} is missing", f"put it in a fence under `### {name}`", part=name)
+        name = part.capitalize()
+        yield report.finding("Q221", f"the {part} is missing", f"put it in a fence under `### {name}`", part=name)
         return
     bound = names_bound(program)
     if isinstance(bound, SyntaxError):
-        yield report.syntax(what, program, bound)
+        yield report.syntax(part, program, bound)
         return
     for name in names:
         if name and name not in bound:
-            message, cure = f"`{name}` is not defined in the {what}", f"add `def {name}(…)`"
+            message, cure = f"`{name}` is not defined in the {part}", f"add `def {name}(…)`"
             yield report.in_program("Q222", message, cure, program)
 
 
-def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:
+def _parses(part: str, program: str, report: _Report) -> Iterator[Finding]:
     bound = names_bound(program)
     if isinstance(bound, SyntaxError):
-        yield report.syntax(what, program, bound)
+        yield report.syntax(part, program, bound)
 
 
 def _native(question: Question, report: _Report) -> Iterator[Finding]:

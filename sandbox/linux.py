@@ -59,11 +59,11 @@ def machine() -> str:
     return name
 
 
-def _checked(result: int, what: str) -> int:
+def _checked(result: int, call: str) -> int:
     """Returns `result`, or raises OSError with errno if it is -1."""
     if result == -1:
         code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
+        raise OSError(code, f"{call}: {os.strerror(code)}")
     return result
 
 

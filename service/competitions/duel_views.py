@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Rating, Side, Turn, next_number, score_turns
+from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Rating, Turn, next_number, score_turns
 from service.rounds.views import build_answer_key
 from service.store import duels, members, questions, schedules
 from service.store.competition_tables import Duel, DuelQuestion, DuelRating
@@ -19,6 +19,7 @@ from service.wire import (
     DuelAnswer,
     DuelPlayer,
     DuelReview,
+    DuelSide,
     DuelState,
     DuelView,
     DuelWinner,
@@ -34,20 +35,20 @@ STATE: TypeAdapter[DuelState] = TypeAdapter(DuelState)
 WINNER: TypeAdapter[DuelWinner | None] = TypeAdapter(DuelWinner | None)
 
 
-def side_of(duel: Duel, member_id: int) -> Side | None:
+def side_of(duel: Duel, member_id: int) -> DuelSide | None:
     """Returns the member's side of the duel; None if they are not one of the two."""
     if member_id == duel.challenger_id:
         return "challenger"
     return "opponent" if member_id == duel.opponent_id else None
 
 
-async def build_view(session: AsyncSession, duel: Duel, side: Side | None, now: datetime) -> DuelView:
+async def build_view(session: AsyncSession, duel: Duel, side: DuelSide | None, now: datetime) -> DuelView:
     """Returns the duel as that side sees it, or with None as everyone does."""
     return (await _build_views(session, duel.workspace_id, [(duel, side)], now))[0]
 
 
 async def _build_views(
-    session: AsyncSession, workspace_id: int, shown: Sequence[tuple[Duel, Side | None]], now: datetime
+    session: AsyncSession, workspace_id: int, shown: Sequence[tuple[Duel, DuelSide | None]], now: datetime
 ) -> list[DuelView]:
     """Returns duels of a workspace, each as that side sees it. The statements are as many for any number of duels, but
     for one for each channel."""
@@ -82,7 +83,7 @@ class _Facts:
     """Time zones, by channel."""
 
 
-def _view(duel: Duel, side: Side | None, facts: _Facts, now: datetime) -> DuelView:
+def _view(duel: Duel, side: DuelSide | None, facts: _Facts, now: datetime) -> DuelView:
     turns = facts.turns[duel.id]
     players = {
         one: _player(

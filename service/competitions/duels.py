@@ -22,7 +22,6 @@ from service.domain.duels import (
     RESPOND_WITHIN,
     SIDES,
     Result,
-    Side,
     Turn,
     closes_at,
     decide_winner,
@@ -46,6 +45,7 @@ from service.wire import (
     DuelEvent,
     DuelPost,
     DuelRefused,
+    DuelSide,
     DuelTurn,
     NotFound,
     QuestionGone,
@@ -200,7 +200,7 @@ async def settle(session: AsyncSession, workspace_id: int, duel_id: int, now: da
     return duel.ended_at is not None
 
 
-async def _settle(session: AsyncSession, duel: Duel, now: datetime, answered_by: Side | None = None) -> None:
+async def _settle(session: AsyncSession, duel: Duel, now: datetime, answered_by: DuelSide | None = None) -> None:
     """Ends a locked duel if both members are done or its time is over, and no answer can be on its way. `answered_by`
     sees the result at once."""
     assert duel.ends_at is not None, "it is running"
@@ -309,16 +309,16 @@ async def _ask(session: AsyncSession, caller: Caller, opponent_id: int, topic: s
     return duel_id
 
 
-async def _end(session: AsyncSession, duel: Duel, state: str, now: datetime, ended_by: Side | None = None) -> None:
+async def _end(session: AsyncSession, duel: Duel, state: str, now: datetime, ended_by: DuelSide | None = None) -> None:
     duel.state, duel.ended_at = state, now
     await session.flush()
     await _tell_end(session, duel, now, ended_by)
 
 
-async def _tell_end(session: AsyncSession, duel: Duel, now: datetime, ended_by: Side | None = None) -> None:
+async def _tell_end(session: AsyncSession, duel: Duel, now: datetime, ended_by: DuelSide | None = None) -> None:
     """Tells the members of a duel that it ended, except for the one who sees it in the reply. Only a result goes to the
     channel: nobody is shown up for declining."""
-    audience: tuple[Side | None, ...] = tuple(side for side in SIDES if side != ended_by)
+    audience: tuple[DuelSide | None, ...] = tuple(side for side in SIDES if side != ended_by)
     if duel.state == "over":
         audience = (*audience, None)
     elif duel.state in ("declined", "expired"):
@@ -329,7 +329,7 @@ async def _tell_end(session: AsyncSession, duel: Duel, now: datetime, ended_by: 
 
 
 async def _tell(
-    session: AsyncSession, duel: Duel, event: DuelEvent, audience: tuple[Side | None, ...], now: datetime
+    session: AsyncSession, duel: Duel, event: DuelEvent, audience: tuple[DuelSide | None, ...], now: datetime
 ) -> None:
     """Enqueues a message to each side, and with None to the channel, unless a member hides from boards."""
     people = {one.id: one for one in await members.lock_in_order(session, {duel.challenger_id, duel.opponent_id})}
@@ -366,16 +366,16 @@ async def _find_member(session: AsyncSession, caller: Caller, who: Who, wanted: 
     return await find_named_member(session, caller, wanted.member)
 
 
-async def find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
+async def find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, DuelSide]:
     """Returns a duel of the caller, and their side. Refused if it is not theirs."""
     return await _own(session, await duels.find_duel(session, caller.workspace_id, duel_id), caller, duel_id)
 
 
-async def _lock_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
+async def _lock_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, DuelSide]:
     return await _own(session, await duels.lock_duel(session, caller.workspace_id, duel_id), caller, duel_id)
 
 
-async def _own(session: AsyncSession, duel: Duel | None, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
+async def _own(session: AsyncSession, duel: Duel | None, caller: Caller, duel_id: int) -> tuple[Duel, DuelSide]:
     """Returns the duel with the caller's side. Refused to everyone else in the same workspace."""
     if duel is None:
         raise Refused(NotFound(what="duel", name=str(duel_id)))
@@ -388,7 +388,7 @@ async def _own(session: AsyncSession, duel: Duel | None, caller: Caller, duel_id
     return duel, side
 
 
-async def _lock_question(session: AsyncSession, caller: Caller, ref: str) -> tuple[DuelQuestion, Duel, Side]:
+async def _lock_question(session: AsyncSession, caller: Caller, ref: str) -> tuple[DuelQuestion, Duel, DuelSide]:
     reference = QuestionRef.parse(ref)
     asked = None
     if reference.kind == "duel":

@@ -428,10 +428,10 @@ async def _post(session: AsyncSession, sprint: Sprint, body: Body, now: datetime
     await outbox.enqueue(session, message, now, now + POST_TIMEOUT)
 
 
-async def _edit(session: AsyncSession, sprint: Sprint, what: str, body: Body) -> outbox.NewMessage:
+async def _edit(session: AsyncSession, sprint: Sprint, part: str, body: Body) -> outbox.NewMessage:
     post = await outbox.find_by_key(session, _key(sprint, "post"))
     assert post is not None, "a message is added with its phase"
-    return _message(sprint, _key(sprint, what), body, edits_id=post.id)
+    return _message(sprint, _key(sprint, part), body, edits_id=post.id)
 
 
 def _message(sprint: Sprint, key: str, body: Body, edits_id: int | None = None) -> outbox.NewMessage:
@@ -440,8 +440,8 @@ def _message(sprint: Sprint, key: str, body: Body, edits_id: int | None = None) 
     )
 
 
-def _key(sprint: Sprint, what: str) -> str:
-    return f"sprint:{sprint.id}:{sprint.number}:{what}"
+def _key(sprint: Sprint, part: str) -> str:
+    return f"sprint:{sprint.id}:{sprint.number}:{part}"
 
 
 def _plan_key(sprint: Sprint) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal, TypeVar
 
-from service.wire import DuelWinner
+from service.wire import DuelSide, DuelWinner
 
 QUESTIONS = 5
 """Questions in a duel."""
@@ -23,8 +23,8 @@ RESPOND_WITHIN = timedelta(hours=24)
 PLAY_WITHIN = timedelta(hours=24)
 """Time to answer all questions, counted from the acceptance."""
 
-Side = Literal["challenger", "opponent"]
-SIDES: tuple[Side, Side] = ("challenger", "opponent")
+
+SIDES: tuple[DuelSide, DuelSide] = ("challenger", "opponent")
 T = TypeVar("T")
 
 

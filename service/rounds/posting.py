@@ -329,18 +329,18 @@ async def _notify_skipped(
     await _notify(session, schedule, f"away:{slot.day.isoformat()}", fact, now)
 
 
-async def _notify(session: AsyncSession, schedule: Schedule, what: str, fact: NoticeFact, now: datetime) -> None:
-    await _notify_each(session, what, [(schedule, fact)], now)
+async def _notify(session: AsyncSession, schedule: Schedule, kind: str, fact: NoticeFact, now: datetime) -> None:
+    await _notify_each(session, kind, [(schedule, fact)], now)
 
 
 async def _notify_each(
-    session: AsyncSession, what: str, facts: Sequence[tuple[Schedule, NoticeFact]], now: datetime
+    session: AsyncSession, kind: str, facts: Sequence[tuple[Schedule, NoticeFact]], now: datetime
 ) -> None:
     """Notifies the admins of schedules, each once until the next bank import."""
     if not facts:
         return
     imports = await banks.count_imports_each(session, {schedule.workspace_id for schedule, _ in facts})
-    new = {f"{what}:{schedule.id}:{imports[schedule.workspace_id]}": (schedule, fact) for schedule, fact in facts}
+    new = {f"{kind}:{schedule.id}:{imports[schedule.workspace_id]}": (schedule, fact) for schedule, fact in facts}
     known = await outbox.list_known(session, new)
     for key, (schedule, fact) in new.items():
         if key not in known:

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, func, literal
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.duels import QUESTIONS, SHOWN_BASE, SHOWN_SCALE, Rating, Side, Turn, draw_by_seed
+from service.domain.duels import QUESTIONS, SHOWN_BASE, SHOWN_SCALE, Rating, Turn, draw_by_seed
 from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.ledger import is_within_topic
@@ -23,6 +23,7 @@ from service.store.members import lock_in_order, merged_ids
 from service.store.statements import built_once
 from service.store.tables import AnswerRow, Member, QuestionRow, QuestionVersion
 from service.store.variants import Variant
+from service.wire import DuelSide
 
 KINDS = ("choice", "value")
 """Kinds of question that are asked in duels: answered in a minute, and judged at once."""
@@ -210,7 +211,7 @@ async def list_turns_each(session: AsyncSession, duel_ids: Collection[int]) -> d
     return found
 
 
-async def show_question(session: AsyncSession, question_id: int, side: Side, now: datetime) -> None:
+async def show_question(session: AsyncSession, question_id: int, side: DuelSide, now: datetime) -> None:
     """Records that the member first saw the question now, unless they have seen it before."""
     values = {"question_id": question_id, "side": side, "shown_at": now}
     await session.execute(insert(DuelTurn).values(values).on_conflict_do_nothing())
