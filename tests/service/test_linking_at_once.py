@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select
 
 from service.banks.imports import import_bank
 from service.client import ServiceRefused, ServiceUnavailable
@@ -106,8 +106,9 @@ async def test_two_accounts_are_locked_in_the_order_of_everyone_who_locks_two_me
         await lock_in_order(session, [first])
         linking = asyncio.create_task(client.link_with(chats.who("Ada", "slack"), "link", code))
         await until_locked_out(session, linking)
-        await session.execute(text("set local lock_timeout = '1s'"))
-        await lock_in_order(session, [second])
+        # It holds neither of the two while it waits for the first.
+        free = select(Member.id).where(Member.id == second).with_for_update(nowait=True, key_share=True)
+        assert await session.scalar(free) == second
     assert (await linking).name == "Ada"
 
 
