@@ -70,7 +70,7 @@ class Chat(StrEnum):
 @run_command.command("run")
 def run_everything(
     bank: Annotated[
-        Path | None, typer.Option(help="A Markdown file or a folder of them, in place of the shipped bank.")
+        Path | None, typer.Option(help="A document or a folder of documents, in place of the shipped bank.")
     ] = None,
     chat: Annotated[
         Chat, typer.Option(help="Chat in the browser, in this terminal, on Discord or on Slack.")
@@ -85,7 +85,7 @@ def run_everything(
 ) -> None:
     """Start everything on this machine and print one address: database, service, scheduler, sandbox and chat."""
     if bank is not None and not bank.exists():
-        raise CommandFailed(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
+        raise CommandFailed(f"there is no {bank}: pass a document or a folder to --bank")
     make_folder(data)
     with lock_folder(data):
         links = load_settings(LinkSettings)
@@ -112,7 +112,7 @@ async def run_with_chat(
         settings = await local_settings(data, sandbox.socket, stack)
         hide_settings(settings)
         tracing.configure("all-in-one", settings.traces_url)
-        await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
+        await step("Database up to date", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, ReferenceClock(now))
         await stack.enter_async_context(service.running(work=True))
         await stack.enter_async_context(reencrypting(service.sessions, service.cipher))

@@ -29,9 +29,11 @@ from questions.report import (
     explain_code,
     explanations,
     finding_github,
+    no_documents,
     reading_text,
     readings_json,
     total_text,
+    unreadable_path,
 )
 from questions.suggestions import did_you_mean
 
@@ -84,9 +86,9 @@ def bank_at(paths: list[Path] | None, recipe: str = "") -> Bank:
         try:
             readings = read_path(path, recipe)
         except OSError as error:
-            refuse(f"{path}: {error.strerror or error}: pass a document or a folder")
+            refuse(unreadable_path(path, error))
         if not readings:
-            refuse(f"no documents in {path}: pass a file, or a folder with documents", status=1)
+            refuse(no_documents(path))
         unknown = next((one for one in readings if one.bank.dialects == (UNKNOWN,)), None)
         if unknown:
             refuse(f"{unknown.source.name}: {unknown.findings[0].message}; {unknown.findings[0].help}", status=1)
@@ -111,25 +113,27 @@ def bank_check(
         bool, typer.Option("--verbose", "-v", help="List every passage that belongs to no question.")
     ] = False,
 ) -> None:
-    """Check banks and show each problem with line and caret. Exits with status 1 on errors, 2 if a path is missing."""
+    """Check banks and show each problem with line and caret.
+
+    Exit status: 1 if a finding is an error, 2 if a path is missing or has no document.
+    """
     if format not in FORMATS:
         raise typer.BadParameter("text, json or github", param_hint="--format")
     readings: list[Reading] = []
-    missing = False
+    missing: list[str] = []
     stated = recipe_text(question, answer, recipe)
     for path in paths:
         try:
-            readings += read_path(path, stated)
+            found = read_path(path, stated)
         except OSError as error:
-            missing = True
-            sys.stderr.write(f"{path}: {error.strerror or error}: pass a Markdown file or a folder\n")
-    _print_readings(readings, format, verbose=verbose)
-    if missing:
-        raise SystemExit(2)
-    if not readings:
-        sys.stderr.write(f"no documents in {', '.join(map(str, paths))}: pass a file, or a folder with documents\n")
-        raise SystemExit(1)
-    raise SystemExit(int(any(reading.has_errors for reading in readings)))
+            missing.append(unreadable_path(path, error))
+        else:
+            readings += found
+            missing += [] if found else [no_documents(path)]
+    if readings or format == "json":
+        _print_readings(readings, format, verbose=verbose)
+    sys.stderr.writelines(f"dailygrad: {message}\n" for message in missing)
+    raise SystemExit(2 if missing else int(any(reading.has_errors for reading in readings)))
 
 
 def _print_readings(readings: list[Reading], format: str, *, verbose: bool) -> None:
@@ -186,10 +190,13 @@ def bank_list(
     for question in found:
         sort = f"{question.kind}*" if question.draw else question.kind
         start = f"{question.id:{widest}}  {sort:7}  {question.level or '-':9}  {question.topic or '-':28}"
-        out.print(f"{start}  {_brief(question.prompt)}", markup=False, soft_wrap=True)
+        end = "" if question.answered else "  [no answer]"
+        out.print(f"{start}  {_brief(question.prompt)}{end}", markup=False, soft_wrap=True)
     families = sum(bool(question.draw) for question in found)
-    total = _questions(len(found))
-    out.print(f"{total}, including {_families(families)} (*)" if families else total)
+    unanswered = sum(not question.answered for question in found)
+    parts = [f"including {_families(families)} (*)"] if families else []
+    parts += [f"{unanswered} without an answer"] if unanswered else []
+    out.print(", ".join([_questions(len(found)), *parts]))
 
 
 def _with_parents(topic: str) -> list[str]:

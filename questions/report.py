@@ -17,6 +17,7 @@ from questions.source import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from questions.passages import Passage
     from questions.reader import Reading
@@ -76,6 +77,25 @@ def _visible(text: str) -> str:
     if wide.isprintable():
         return wide  # as nearly every line is
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in wide)
+
+
+def missing_path(path: Path) -> str:
+    """Says that a path does not exist, and what to pass in its place."""
+    return f"there is no {path}: pass a document or a folder"
+
+
+def unreadable_path(path: Path, error: OSError) -> str:
+    """Says why a path cannot be read, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return missing_path(path)
+    return (
+        f"{path} cannot be read: {error.strerror or error}; pass another document or folder, or change its permissions"
+    )
+
+
+def no_documents(path: Path) -> str:
+    """Says that a folder has no document in it."""
+    return f"there is no document in {path}: pass a file, or a folder with documents"
 
 
 def summary(reading: Reading) -> str:

@@ -22,7 +22,7 @@ from questions import Reading, read_path
 from questions.cli import AnswerPattern, QuestionPattern, RecipeLines, bank_command, recipe_text
 from questions.formats import UNKNOWN
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
-from questions.report import FORMATS
+from questions.report import FORMATS, missing_path, no_documents
 from questions.suggestions import did_you_mean
 from sandbox.embedded import embedded_sandbox
 from service.app import Service
@@ -64,7 +64,7 @@ def bank_import(
     if generated not in get_args(Generated):
         raise typer.BadParameter("use, hold or none", param_hint="--generated")
     if path is not None and not path.exists():
-        raise CommandFailed(f"there is no {path}: pass a document or a folder")
+        raise CommandFailed(missing_path(path))
     how = cast(Generated, generated)
     stated = recipe_text(question, answer, recipe)
     views = in_database(lambda service: _bank_import(service, path, dry_run, how, stated))
@@ -189,7 +189,7 @@ def bank_prove(
         raise typer.BadParameter("text, json or github", param_hint="--format")
     missing = next((path for path in paths or () if not path.exists()), None)
     if missing is not None:
-        raise CommandFailed(f"there is no {missing}: pass a Markdown file or a folder")
+        raise CommandFailed(missing_path(missing))
     shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
     readings = [reading for path in paths or [shipped] for reading in _read(path)]
     ids = {question.id for reading in readings for question in reading.bank.questions}
@@ -212,7 +212,7 @@ def _read(path: Path) -> list[Reading]:
     """Returns the documents at a path. Raises CommandFailed for a folder without any, and for what is no document."""
     readings = read_path(path)
     if not readings:
-        raise CommandFailed(f"there is no document in {path}: name a file, or a folder of .md or .txt files")
+        raise CommandFailed(no_documents(path))
     for one in readings:
         if one.bank.dialects == (UNKNOWN,):
             raise CommandFailed(f"{one.source.name}: {one.findings[0].message}; {one.findings[0].help}")

@@ -35,15 +35,13 @@ def test_an_unknown_finding() -> None:
 def test_a_document_that_is_not_there() -> None:
     done = bank("prove", "no-such.md")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "dailygrad: there is no no-such.md: pass a Markdown file or a folder\n"
+    assert done.stderr == "dailygrad: there is no no-such.md: pass a document or a folder\n"
 
 
 def test_nothing_to_prove_is_no_success(tmp_path: Path) -> None:
     done = bank("prove", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr == f"dailygrad: there is no document in {tmp_path}: name a file, or a folder of .md or .txt files\n"
-    )
+    assert done.stderr == f"dailygrad: there is no document in {tmp_path}: pass a file, or a folder with documents\n"
     (tmp_path / "d.md").write_bytes(bytes(range(256)) * 8)
     done = bank("prove", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")

@@ -63,7 +63,7 @@ def doctor(
         out.print("ok     " if found.good else "[bold]broken[/bold] ", end="")
         out.print(hiding.text(found.text), markup=False, soft_wrap=True)
         if found.cure:
-            out.print(f"       {'note' if found.good else 'cure'}: ", end="")
+            out.print(f"       {'note' if found.good else 'fix'}: ", end="")
             out.print(hiding.text(found.cure), markup=False, soft_wrap=True)
     raise SystemExit(0 if good else 1)
 

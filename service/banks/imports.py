@@ -81,6 +81,7 @@ async def import_path(
     options.progress("reading", 0, 0)
     await load_module("questions.reader")
     from questions.reader import read_path
+    from questions.report import no_documents
 
     if path is None:
         async with sessions.begin() as session:
@@ -88,7 +89,7 @@ async def import_path(
     stated = "" if recipe.strip() == FORGET else recipe
     readings = await asyncio.to_thread(read_path, path, stated)
     if not readings:
-        raise NoDocuments(f"there is no document in {path}: name a file, or a folder of .md or .txt files")
+        raise NoDocuments(no_documents(path))
     views = []
     for reading in readings:
         how, again = options, reading
@@ -224,7 +225,7 @@ def _needs_gpu(question: Question) -> bool:
 def _storage_errors(bank: Bank) -> list[str]:
     """Returns why a bank that could be read cannot be stored."""
     if not bank.questions:
-        return [f"error: bank {bank.name}: no questions recognized in it, so nothing is imported"]
+        return ["error: no questions recognized, so nothing is imported; state in a recipe how they are written"]
     # What a question holds is a finding of the reader.
     if any("\0" in text for text in (bank.name, bank.title, bank.license)):
         problem = "it holds a NUL character, which the database cannot keep"

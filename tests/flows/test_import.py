@@ -97,7 +97,10 @@ def test_a_document_that_stays_out_fails_the_command(database_url: str, tmp_path
     file.write_text("Only words.\n", encoding="utf-8")
     ended = bank("import", str(file), url=database_url)
     assert ended.returncode == 1
-    assert "study: not imported\n    error: bank study: no questions recognized in it" in ended.stdout
+    assert (
+        "study: not imported\n    error: no questions recognized, so nothing is imported; state in a recipe"
+        in ended.stdout
+    )
 
 
 def test_an_error_in_a_document_is_shown_with_its_place_and_fix(database_url: str, tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ def test_a_folder_without_documents_is_refused(data: Path) -> None:
     (data / "questions").mkdir()
     with running(data, "--bank", str(data / "questions")) as run:
         assert run.process.wait(PATIENCE) == 2
-    assert f"there is no document in {data}/questions: name a file, or a folder of " in "".join(run.printed)
+    assert f"there is no document in {data}/questions: pass a file, or a folder with " in "".join(run.printed)
 
 
 @pytest.mark.slow

@@ -60,6 +60,14 @@ def test_a_list_has_a_line_for_each_question(bank: Path) -> None:
     assert result.stdout.endswith("1 question\n")
 
 
+def test_a_list_marks_what_has_no_answer(tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("### 1. What is a view?\n**Answer:** It shares memory.\n\n### 2. What is a copy?\n", "utf-8")
+    first, second, total = run("list", file).stdout.splitlines()
+    assert first.endswith("What is a view?") and second.endswith("What is a copy?  [no answer]")
+    assert total == "2 questions, 1 without an answer"
+
+
 def test_the_shipped_bank_is_listed_where_none_is_named() -> None:
     result = run("list", "--kind", "code", "--level", "principal", "--format", "json")
 

@@ -44,8 +44,15 @@ def test_a_missing_file_is_reported_and_the_others_are_checked(folder: Path) -> 
     missing = folder / "none.md"
     result = check(missing, folder / "good.md")
     assert result.exit_code == 2
-    assert result.stderr == f"{missing}: No such file or directory: pass a Markdown file or a folder\n"
+    assert result.stderr == f"dailygrad: there is no {missing}: pass a document or a folder\n"
     assert "good.md: 1 question" in result.stdout
+
+
+def test_a_folder_without_documents_is_a_wrong_argument(tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    result = check(tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"dailygrad: there is no document in {tmp_path}: pass a file, or a folder with documents\n"
 
 
 def test_json_and_github_formats(folder: Path) -> None:
