@@ -191,6 +191,8 @@ class FormSession:
 
 def _picked(current: PickField, line: str) -> tuple[str, ...]:
     typed = list(line.upper().replace(",", " ").replace(" ", ""))
+    if not typed and current.picked:
+        return current.picked
     offered = dict(zip(LETTERS, (value for value, _ in current.options), strict=False))
     unknown = [letter for letter in typed if letter not in offered]
     if not typed or unknown or (len(typed) > 1 and not current.several):
@@ -310,12 +312,14 @@ class _ConsoleSession:
     async def _set_member(self, name: str) -> None:
         name = name[:80]
         admin = self.store.is_first(name)
-        self.platform.names[name.lower()] = name
-        self.who = Who(platform="console", workspace=WORKSPACE, member=name.lower(), name=name, admin=admin)
+        who = Who(platform="console", workspace=WORKSPACE, member=name.lower(), name=name, admin=admin)
         try:
-            await self.client.join(self.who, CHANNEL)
+            await self.client.join(who, CHANNEL)
         except (ServiceUnavailable, ServiceRefused) as error:
             self._print(words.not_joined(str(error)))
+            return
+        self.platform.names[name.lower()] = name
+        self.who = who
         self._print(words.named(name, admin=admin))
 
     async def _act(self, who: Who, typed: str) -> None:

@@ -74,7 +74,9 @@ def field_text(field: TextField | PickField, width: int = 80) -> str:
 
 def _type_how(field: TextField) -> str:
     if field.lines == 1 and not field.code:
-        return words.ONE_LINE + (words.EMPTY_KEEPS if field.value else "")
+        if field.value:
+            return words.ONE_LINE + words.EMPTY_KEEPS
+        return words.ONE_LINE if field.required else words.LINE_OR_NONE
     return words.LINES + (words.DOT_KEEPS if field.value else "")
 
 
@@ -88,7 +90,8 @@ def _pick_lines(field: PickField, width: int) -> list[str]:
 
 
 def _pick_how(field: PickField) -> str:
-    return words.SEVERAL_LETTERS if field.several else words.ONE_LETTER
+    how = words.SEVERAL_LETTERS if field.several else words.ONE_LETTER
+    return how + (words.EMPTY_KEEPS_PICKED if field.picked else "")
 
 
 def buttons_text(buttons: Sequence[Button], width: int = 80) -> str:
@@ -164,7 +167,7 @@ def _bars(rows: tuple[Bar, ...]) -> str:
 def _bar(label: str, row: Bar) -> str:
     full = round(_BAR_CELLS * min(1.0, max(0.0, row.share)))
     bar = "█" * full + "░" * (_BAR_CELLS - full)
-    return f"{label}  {bar} {row.count} ({round(100 * row.share)} %) {row.mark}".rstrip()
+    return f"{label}  {bar} {row.count} ({round(100 * row.share)}%) {row.mark}".rstrip()
 
 
 def _table(table: Table, width: int) -> str:

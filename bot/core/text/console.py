@@ -19,9 +19,11 @@ FORM_LEFT: Final = "You left the form. What you typed is there when you open it 
 REQUIRED: Final = "This field cannot be empty. /cancel closes the form."
 LINES: Final = "Type the text, then a line with a single dot."
 ONE_LINE: Final = "Type one line."
+LINE_OR_NONE: Final = "Type one line, or leave it empty."
 SEVERAL_LETTERS: Final = "Type the letters, such as A C."
 ONE_LETTER: Final = "Type one letter."
 EMPTY_KEEPS: Final = " An empty line keeps the current text."
+EMPTY_KEEPS_PICKED: Final = " An empty line keeps what is picked."
 DOT_KEEPS: Final = " A dot alone keeps the current text."
 
 

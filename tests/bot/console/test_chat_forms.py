@@ -81,8 +81,19 @@ def test_a_question_shows_what_a_field_holds() -> None:
         "Type the text, then a line with a single dot. A dot alone keeps the current text."
     )
     assert FormSession(PICK, {"options": ("y",)}).question(80) == (
-        "Which?\n  A  one\n  B  two (picked)\nType the letters, such as A C."
+        "Which?\n  A  one\n  B  two (picked)\nType the letters, such as A C. An empty line keeps what is picked."
     )
+
+
+def test_an_empty_line_keeps_what_is_picked_and_leaves_out_what_is_optional() -> None:
+    days = PickField("days", "Days", (("mon", "Monday"), ("tue", "Tuesday")), picked=("tue",))
+    form = Form("Every question", "s:add", (days, TextField("zone", "Another time zone", required=False)))
+    form_session = FormSession(form)
+    assert form_session.question(80).endswith("Type one letter. An empty line keeps what is picked.")
+    assert form_session.take("") is None
+    assert form_session.question(80).endswith("Type one line, or leave it empty.")
+    assert form_session.take("") == "s:add"
+    assert form_session.values == {"days": ("tue",), "zone": ("",)}
 
 
 TWO_FIELDS = Form("Import", "i:apply", (TextField("name", "Name"), TextField("text", "Text", lines=9)))
