@@ -160,7 +160,7 @@ class Recovered:
     error: float
     """Root of the mean square of estimated minus true difficulty."""
     covered: float
-    """Share of the 95 % intervals that hold the true difficulty."""
+    """Share of the 95% intervals that hold the true difficulty."""
 
 
 def distance(shares: Sequence[float], weeks: int = 1) -> float:

@@ -90,7 +90,7 @@ def bar_words(bar: Bar) -> tuple[str, str]:
     The label comes last, so that a right-to-left label does not reorder the numbers.
     """
     mark = f" {bar.mark}:" if bar.mark else ""
-    return f"{bar.count} ({round(100 * bar.share)} %){mark}", short(bar.label, 100)
+    return f"{bar.count} ({round(100 * bar.share)}%){mark}", short(bar.label, 100)
 
 
 def table_rows(table: Table) -> tuple[tuple[str, ...], ...]:

@@ -74,7 +74,7 @@ def draw_distribution(drawing: DistributionChart) -> bytes:
     canvas = Canvas(12 + _CHOICE * len(drawing.choices))
     for row, choice in enumerate(drawing.choices):
         y = 12 + row * _CHOICE
-        numbers = f"{choice.count:,} · {round(100 * choice.share)} %"
+        numbers = f"{choice.count:,} · {round(100 * choice.share)}%"
         mark = f"{choice.mark.capitalize()}:" if choice.mark else ""
         begin = MARGIN + (width_of(f"{mark} ", 15, True) + 5 if mark else 0)
         room = WIDTH - MARGIN - begin - width_of(numbers, 15, True) - 12
@@ -140,12 +140,12 @@ _ROW, _AXIS = 46, 24
 """Height of a range's row, and of the labels below the scale."""
 _NARROW = 24
 """Width of a range below which a full mark would hide it."""
-_PERCENTS = ("0 %", "25 %", "50 %", "75 %", "100 %")
+_PERCENTS = ("0%", "25%", "50%", "75%", "100%")
 """Labels of a scale of shares."""
 
 
 def draw_ranges(drawing: RangesChart) -> bytes:
-    """Draws a row per label on a scale from 0 to 100 %: the range as a bar, the share right as a mark, and the shares
+    """Draws a row per label on a scale from 0 to 100%: the range as a bar, the share right as a mark, and the shares
     that are expected, if any, as a band behind it."""
     return _draw_rows(drawing.title, drawing.rows, _PERCENTS)
 

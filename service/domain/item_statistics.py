@@ -25,7 +25,7 @@ RIVAL_CONTRAST = 0.2
 MIN_RATINGS = 5
 """Members who must have said whether they found a question good before it can be called disliked."""
 Z_95 = 1.959964
-"""Standard errors to either side of a 95 % interval."""
+"""Standard errors to either side of a 95% interval."""
 _Z_90 = 1.644854
 
 
@@ -50,7 +50,7 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The share right to expect of all members, including those who were absent, with its 95 % interval."""
+    """The share right to expect of all members, including those who were absent, with its 95% interval."""
 
     share: float
     interval: Interval
@@ -82,7 +82,7 @@ class Item:
 
 
 def wilson_interval(share: float, count: int) -> Interval:
-    """Returns the 95 % Wilson interval of a share of `count` answers. Partial credit makes it wider than needed."""
+    """Returns the 95% Wilson interval of a share of `count` answers. Partial credit makes it wider than needed."""
     if not count:
         return Interval(0.0, 1.0)
     scale = 1 + Z_95 * Z_95 / count

@@ -50,7 +50,7 @@ class Mastery:
     middle: float
     low: float
     high: float
-    """Ends of the 80 % range."""
+    """Ends of the 80% range."""
 
     @property
     def is_known(self) -> bool:
@@ -98,7 +98,7 @@ def weigh_ability(answers: Sequence[TopicAnswer], spread: float) -> Floats:
 
 
 def estimate_team(scale: Scale, topic: str, levels: Sequence[Difficulty]) -> tuple[float, float, float]:
-    """Returns the share that the average member would get right of a topic's questions, and its 80 % range.
+    """Returns the share that the average member would get right of a topic's questions, and its 80% range.
 
     `levels` are the difficulties of the topic's questions that were asked. Where few were, the range is wide: other
     questions of the topic may be harder or easier.

@@ -1,7 +1,7 @@
 """Chooses the question for a slot: pure and seeded by the slot, so the same input gives the same question.
 
 Criteria in order: not in the schedule's memory; for the first question of all, a proved choice of the lowest level; the
-topic asked least; not far from the difficulty that brings the latest rounds to about 70 % right; the level, then the
+topic asked least; not far from the difficulty that brings the latest rounds to about 70% right; the level, then the
 pair asked least; as close as possible to that difficulty; asked least often; the seed.
 """
 

@@ -37,7 +37,7 @@ from service.wire import (
 
 log = structlog.get_logger(__name__)
 RUNS = 9
-"""Runs of each answer. With nine, the interval from the second to the eighth has the true median at 96 %."""
+"""Runs of each answer. With nine, the interval from the second to the eighth has the true median at 96%."""
 MAX_ANSWERS = 60
 """Most answers of a round that are measured, those that were submitted first."""
 MAX_ROWS = 25

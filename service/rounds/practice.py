@@ -83,7 +83,7 @@ async def pick_next(
     nothing is left.
 
     The card due longest comes first, then a question that the caller has not met, of a topic in which they are weak
-    if there is one, of a difficulty that they get right in about 70 %. Never returns one that is open in a round.
+    if there is one, of a difficulty that they get right in about 70%. Never returns one that is open in a round.
     Refused for an unknown topic, level or kind.
     """
     wanted = await _resolve_filter(session, caller, topic, level, kind)

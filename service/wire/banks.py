@@ -195,12 +195,12 @@ class ItemStatistics(Model):
     """Mean credit of the judged answers."""
     right_low: float = 0.0
     right_high: float = 1.0
-    """Ends of the 95 % interval of `right`."""
+    """Ends of the 95% interval of `right`."""
     expected: float | None = None
     """Share right to expect of all members, including those who were absent; None before a calibration."""
     expected_low: float = 0.0
     expected_high: float = 1.0
-    """Ends of the 95 % interval of `expected`."""
+    """Ends of the 95% interval of `expected`."""
     discrimination: float | None = None
     """Correlation of credit with the member's mean credit on other questions, from -1 to 1; None with too few."""
     compared: int = 0

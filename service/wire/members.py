@@ -53,7 +53,7 @@ class TopicMastery(Model):
     """Mean credit of those answers; for a team, the share that the average member would get right."""
     low: float | None = None
     high: float | None = None
-    """Ends of the 80 % range of the share right to expect of such questions; None with too few answers."""
+    """Ends of the 80% range of the share right to expect of such questions; None with too few answers."""
 
 
 class TopicsKnown(Model):
@@ -73,7 +73,7 @@ class ConfidenceShare(Model):
     """Mean credit."""
     low: float
     high: float
-    """Ends of the range in which the true share lies with 95 %."""
+    """Ends of the range in which the true share lies with 95%."""
 
 
 class Me(Model):

@@ -229,7 +229,7 @@ class DigestTopic(Model):
     """Mean credit, from 0 to 1."""
     low: float | None = None
     high: float | None = None
-    """The 80 % range of what the average member knows of the topic; None where little is known."""
+    """The 80% range of what the average member knows of the topic; None where little is known."""
 
 
 class WeekDigest(Model):

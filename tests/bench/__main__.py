@@ -69,12 +69,12 @@ BENCHES = {
         3600,
         True,
     ),
-    "discord": Bench("bench_discord", ("--kill",), "95 % of the rate allowed, each posted once", 1800, True),
+    "discord": Bench("bench_discord", ("--kill",), "95% of the rate allowed, each posted once", 1800, True),
     "slack": Bench(
-        "bench_slack", ("--teams", "2", "--channels", "1250", "--kill"), "95 % of the rate allowed", 1800, True
+        "bench_slack", ("--teams", "2", "--channels", "1250", "--kill"), "95% of the rate allowed", 1800, True
     ),
     "rush": Bench("bench_rush", (), "every member's form opens in three seconds", 900, True),
-    "season": Bench("bench_season", (), "weeks within a few points of 70 % right", 900, True),
+    "season": Bench("bench_season", (), "weeks within a few points of 70% right", 900, True),
     "sprint": Bench("bench_sprint", (), "none counted twice, none lost", 1800, True),
     "rows": Bench("bench_rows", (), "bytes and CPU a day, for docs/scaling.md", 900, True),
     "years": Bench(

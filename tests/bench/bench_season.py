@@ -36,13 +36,13 @@ def main() -> None:
     options.add_argument("--days", type=int, default=120)
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
-    print("| Team | Chosen | Right | Off 70 % in a week | Correlation | Error | Intervals right |")
+    print("| Team | Chosen | Right | Off 70% in a week | Correlation | Error | Intervals right |")
     print("|---|---|---|---|---|---|---|")
     for team, strength in TEAMS:
         for way, choose in WAYS:
             _print_season(team, way, Season(given.seed, given.members, days=given.days, strength=strength), choose)
     lucky = Season(given.seed, given.members, days=given.days, guess=0.2)
-    _print_season("average, 20 % guessed", "by calibrated difficulty", lucky, choose_by_calibration)
+    _print_season("average, 20% guessed", "by calibrated difficulty", lucky, choose_by_calibration)
     alone = Season(given.seed, given.members, days=given.days, practice=False)
     _print_season("average, no practice", "by calibrated difficulty", alone, choose_by_calibration)
     small = Season(given.seed, 12, days=given.days)

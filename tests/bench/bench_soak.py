@@ -337,7 +337,7 @@ class Meter:
         rate = len(spans.get("answer", ())) / max(1e-9, until - since)
         shares = self._shares(since, until)
         cores = ", ".join(f"{name} {shares[name]:.2f}" for name in self.processes)
-        machine = f"{os.getloadavg()[0]:.1f} | {100 * shares[_DISK]:.1f} %"
+        machine = f"{os.getloadavg()[0]:.1f} | {100 * shares[_DISK]:.1f}%"
         return f"{rate:.0f} | {times} | {memory} | {cores} | {await self._sizes()} | {machine}"
 
     def _take(self) -> dict[str, float]:

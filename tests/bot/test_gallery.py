@@ -103,7 +103,7 @@ def test_a_reveal_names_who_suggested_the_question() -> None:
         (ContestantAnswer(model="m-1", problem="invalid answer"), "m-1 (a bot, not ranked) gave no valid answer."),
         (
             ContestantAnswer(model="m-1", given=AnswerInput(options=("raises", "copies")), verdict="wrong", credit=0.5),
-            "m-1 (a bot, not ranked) answered, 50 % right: ",
+            "m-1 (a bot, not ranked) answered, 50% right: ",
         ),
         (
             ContestantAnswer(
@@ -214,9 +214,9 @@ Why: A transposed tensor is not contiguous.
 
 How it went: 2 of 3 answered right. First with the right answer: Ann.
 
-It raises, for the strides do not…  █████████████░░░░░░░ 2 (67 %) right
-It copies the data.                 ███████░░░░░░░░░░░░░ 1 (33 %) wrong
-It gives a view of shape (6,).      ░░░░░░░░░░░░░░░░░░░░ 0 (0 %) wrong
+It raises, for the strides do not…  █████████████░░░░░░░ 2 (67%) right
+It copies the data.                 ███████░░░░░░░░░░░░░ 1 (33%) wrong
+It gives a view of shape (6,).      ░░░░░░░░░░░░░░░░░░░░ 0 (0%) wrong
 
 Points for this question
 Name                             │ Points │ Streak
@@ -227,7 +227,7 @@ Bob *[x](http://evil)* @everyone │    +15 │ 1 round
 Top of the board
 Rank │ Name │ Points │ Answers │ Right │ Streak
 ─────┼──────┼────────┼─────────┼───────┼───────
-   1 │ Ann  │   1240 │      12 │ 100 % │      7
+   1 │ Ann  │   1240 │      12 │  100% │      7
 
 Proof (run it to see what is true):
 

@@ -166,7 +166,7 @@ async def sees_the_reveal(window: Window) -> None:
     for said in ("Right: (3, 2)", "a transpose swaps the two sizes", "t swaps the two dimensions"):
         await expect(reveal).to_contain_text(said)
     await expect(reveal).to_contain_text("1 of 2 answered right. First with the right answer: Ann.")
-    await expect(reveal.locator(".bars li", has_text="(3, 2)")).to_contain_text("1 · 50 %")
+    await expect(reveal.locator(".bars li", has_text="(3, 2)")).to_contain_text("1 · 50%")
     await expect(reveal.get_by_role("link", name="in reply to the question")).to_have_count(1)
 
 

@@ -147,7 +147,7 @@ def _board_summary(board: Board) -> str:
         leader = f"{board.rows[0].name} leads with {_merit(board.rows[0])}."
     else:
         leader = "Nobody yet." if board.contest == "improved" else "No points yet."
-    mine = f" You are at rank {board.mine.rank} of {board.total}." if board.mine else ""
+    mine = f" You are ranked {board.mine.rank} of {board.total}." if board.mine else ""
     return f"{_board_title(board)}: {leader}{mine}"
 
 
@@ -249,7 +249,7 @@ def place(board: Board) -> str:
             else "You are not on this board."
         )
     mine = board.mine
-    where = f"You are at rank {mine.rank} of {board.total:,} with {_merit(mine)}."
+    where = f"You are ranked {mine.rank} of {board.total:,} with {_merit(mine)}."
     ahead = [row for row in board.near if row.rank < mine.rank]
     if not ahead or mine.gain is not None:
         return where
@@ -286,7 +286,7 @@ def _table(board: MeasurementBoard) -> tuple[Block, ...]:
     if not board.rows:
         return (Text("No answer to this question was right in every run."),)
     rows = tuple(
-        (str(row.rank), row.name, _ms(row.time), _mb(row.memory), f"{row.better_than} %" if board.total > 1 else "–")
+        (str(row.rank), row.name, _ms(row.time), _mb(row.memory), f"{row.better_than}%" if board.total > 1 else "–")
         for row in board.rows
     )
     mine = next((place for place, row in enumerate(board.rows) if row.me), None)

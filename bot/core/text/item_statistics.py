@@ -92,7 +92,7 @@ def _never_asked(view: BankStatistics) -> tuple[Block, ...]:
         return ()
     names = ", ".join(map(code_words, view.never_asked))
     more = f" and {view.more_never_asked:,} more" if view.more_never_asked else ""
-    cure = "Schedules choose them in time; `/quiz-admin ask` with a topic posts one now."
+    cure = "Schedules will get to them; `/quiz-admin ask` with a topic posts one now."
     return (Text(f"**Never asked.** {cure}\n\n{names}{more}"),)
 
 

@@ -125,7 +125,7 @@ def waiting_card(view: WaitingAnswers) -> Card:
         blocks.append(Small(f"{plural(more, 'more answer')} waiting."))
     blocks.append(Small("`/quiz-admin review credit ANSWER PERCENT` sets any credit from 0 to 100."))
     buttons = tuple(
-        Button(f"Answer {each.answer}: {share} %", encode(Credit(str(each.answer), str(share))))
+        Button(f"Answer {each.answer}: {share}%", encode(Credit(str(each.answer), str(share))))
         for each in view.answers
         for share in _CREDITS
     )

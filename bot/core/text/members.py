@@ -124,7 +124,7 @@ def _calibration_table(me: Me) -> Table:
         )
         for one in me.calibration
     )
-    legend = "Mark: your share right so far. Bar: what it is in the long run, 95 % sure. Band: where saying so pays."
+    legend = "Mark: your share right so far. Bar: what it is in the long run, 95% sure. Band: where saying so pays."
     caption = "How sure you were"
     return Table(columns, rows, caption, (1, 2, 3), chart=RangesChart(caption, drawn, legend))
 
@@ -160,7 +160,7 @@ def topics_card(topics: tuple[TopicCount, ...], known: TopicsKnown = TopicsKnown
     total = sum(one.questions for one in topics)
     summary = f"{plural(total, 'question')} on {plural(len(topics), 'topic')}."
     table = Table(("Topic", "Questions", "You know", "Your team knows"), rows, "", (1, 2, 3))
-    how = "What you know is the share right to expect of such questions, and only you see it. The team's has no names."
+    how = "What you know is your likely share right on such questions, which only you see. The team's names nobody."
     return Card(
         "Topics", summary, (Text(summary), table, Small(how), Small("Practice one with `/quiz practice TOPIC`."))
     )
@@ -199,7 +199,7 @@ def forget_card() -> Card:
     """Asks for confirmation, because forgetting cannot be undone."""
     sentence = (
         "This cannot be undone. You lose your points, streak and cards. What you wrote is deleted, and only numbers "
-        "without your name stay in the totals. Messages that are in a channel already stay there."
+        "without your name stay in the totals. Messages already in a channel stay there."
     )
     buttons = (
         Button("Delete my data", encode(Privacy("erase")), "danger"),
@@ -422,7 +422,9 @@ def notifications_card(view: NotificationView) -> Card:
     """Shows a member's settings, with a button to change each."""
     on = {"reminders": view.reminders, "results": view.results}
     lines = [f"- **{name} {'on' if on[kind] else 'off'}:** {what}." for kind, name, what in _KINDS]
-    where = f"They come as private messages on {chat_words(view.platform)}; change a setting elsewhere to move them."
+    where = (
+        f"They come as private messages on {chat_words(view.platform)}. To get them elsewhere, change a setting there."
+    )
     if view.platform == "web":
         where = "On the web your result is shown without a message. Only you see reminders, in the quiz channel."
     blocks: list[Block] = [Text("\n".join(lines)), Small(where)]

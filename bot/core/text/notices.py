@@ -131,7 +131,7 @@ def _words(fact: _PlainFact) -> Words:
             return "Code answers are judged again", text
         case BankLow(left=left):
             text = f"After today's question the schedule has {plural(left, 'question')} left that it has not asked."
-            return "The bank runs low", f"{text} Then it repeats the one it asked longest ago. {_WIDEN}"
+            return "The bank is running low", f"{text} Then it repeats the one it asked longest ago. {_WIDEN}"
         case NothingToAsk(needs_gpu=needs_gpu):
             why = NEEDS_GPU if needs_gpu else NOTHING_FITS
             return "No question today", f"{why} Nothing was posted, and no streak breaks. {_WIDEN}"
@@ -253,7 +253,9 @@ def _corrected(fact: QuestionCorrected) -> str:
 
 
 _NOBODY = "Nobody answered. Do members know when the question comes? `/quiz-admin schedule list` shows it."
-_STOP = "It has no names. `/quiz-admin digest off` stops it, `/quiz-admin review here` or `review me` says who gets it."
+_STOP = (
+    "It names nobody. `/quiz-admin digest off` stops it; `/quiz-admin review here` or `review me` sends it elsewhere."
+)
 
 
 def digest_notice(digest: WeekDigest) -> Card:

@@ -261,14 +261,12 @@ def no_place_for_code_card(others: int) -> Card:
 def too_many_files_card(names: tuple[str, ...]) -> Card:
     """Asks for a single file."""
     sentence = (
-        f"{len(names)} files came: {', '.join(escape(name) for name in names)}. Send the one that is your answer."
+        f"You sent {len(names)} files: {', '.join(escape(name) for name in names)}. Send only the one with your answer."
     )
     return Card("Which file?", in_brief(sentence, 250), (Text(sentence),))
 
 
 def too_many_programs_card(count: int) -> Card:
     """Asks for a single program."""
-    sentence = (
-        f"Your message has {count} blocks of code. Send the one that is your answer, whole, in a message of its own."
-    )
+    sentence = f"Your message has {count} blocks of code. Send only the one with your answer, in a message of its own."
     return Card("Which block?", sentence, (Text(sentence),))

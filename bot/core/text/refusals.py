@@ -456,7 +456,7 @@ def _member(refusal: MemberRefusal) -> Words:
         case AdminRoleRefused():
             return "That is you", "Ask another admin to change your own role, so that one always remains."
         case SeasonNameTaken(name=name):
-            return "Name taken", f"There already is a season {code_words(name)}. Choose another name."
+            return "Name taken", f"There is already a season {code_words(name)}. Choose another name."
         case SeasonTooShort(name=name):
             return "Season too short", f"The season {code_words(name)} has only just begun. End it a moment later."
         case PeriodUnsuitable(contest="rookies"):
@@ -494,7 +494,7 @@ def _bank(refusal: BankRefusal) -> Words:
             text = f"The bank of {code_words(question)} is shared with other workspaces. Its operator can edit it."
             return _NOT_PERMITTED, f"{text} {code_words(f'/quiz-admin bank retire {question}')} stops it here."
         case EditRefused(question=question, why="changed"):
-            text = f"{code_words(question)} has another text now than when you opened it here."
+            text = f"{code_words(question)} has changed since you opened it here."
             return "Just changed", f"{text} Copy what you wrote, open the question again and make your change there."
         case EditRefused(question=question):
             return (
@@ -527,7 +527,7 @@ def _suggestion_refused(refusal: SuggestionRefused) -> Words:
         case "changed":
             return "Just changed", f"Somebody edited suggestion {refusal.suggestion} just now. {show}"
         case "unsound":
-            return "Not accepted", f"The checks found what must be fixed in suggestion {refusal.suggestion}. {show}"
+            return "Not accepted", f"The checks found errors in suggestion {refusal.suggestion}. {show}"
         case _ as never:
             assert_never(never)
 

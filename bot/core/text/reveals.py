@@ -273,7 +273,8 @@ def feedback(result: RoundResult) -> Feedback | None:
         return None
     asked = "Was this a good question?"
     if result.liked is not None:
-        asked = f"You found this question {'good' if result.liked else 'not good'}. Thank you! You can change that."
+        said = "a good question" if result.liked else "not a good question"
+        asked = f"You said this is {said}. Thank you! You can change your answer."
     good, poor = (
         Button(
             f"{word} (your answer)" if result.liked is liked else word,

@@ -110,13 +110,13 @@ def review_here_card(where: Where) -> Card:
     """Confirms that moderators are notified in this channel."""
     name = code_words(where.name or where.channel)
     sentence = f"New reports are shown in {name} from now on. Everyone there can read them; only admins see the key."
-    return Card("Set", in_brief(sentence, 250), (Text(sentence),))
+    return Card("Reports come here", in_brief(sentence, 250), (Text(sentence),))
 
 
 def review_me_card() -> Card:
     """Confirms that the admin is notified privately."""
     sentence = "New reports are sent to you privately from now on. `/quiz-admin review here` changes that."
-    return Card("Set", in_brief(sentence, 250), (Text(sentence),))
+    return Card("Reports come to you", in_brief(sentence, 250), (Text(sentence),))
 
 
 def _heading(view: ReportView) -> str:

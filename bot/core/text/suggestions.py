@@ -81,7 +81,7 @@ def receipt_card(receipt: SuggestionReceipt) -> Card:
 
 def submitted(suggestion: int) -> str:
     """Confirms that a question was submitted."""
-    return f"Thank you. Suggestion {suggestion} is with the moderators, and you will be told what they decide."
+    return f"Thank you. The moderators have suggestion {suggestion} now, and you get a message when they decide."
 
 
 def state_words(view: SuggestionView) -> str:

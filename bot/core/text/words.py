@@ -69,7 +69,7 @@ def and_list(words: Sequence[str], last: str = "and") -> str:
 
 
 def mastery_words(low: float | None, high: float | None) -> str:
-    """Returns a range of shares as `55–80 %`, or that nothing can be said yet."""
+    """Returns a range of shares as `55–80%`, or that nothing can be said yet."""
     return "too few answers" if low is None or high is None else f"{round(100 * low)}–{percent(high)}"
 
 
@@ -79,13 +79,13 @@ def short_day(day: date) -> str:
 
 
 def percent(share: float) -> str:
-    """Formats a share as whole percent; 100 % and 0 % only if exact."""
+    """Formats a share as whole percent; 100% and 0% only if exact."""
     whole = round(100 * share)
     if share < 1:
         whole = min(whole, 99)
     if share > 0:
         whole = max(whole, 1)
-    return f"{whole} %"
+    return f"{whole}%"
 
 
 def zone_of(zone: str) -> tzinfo:

@@ -221,18 +221,18 @@ async def test_nothing_tells_a_right_answer_from_a_wrong_one_until_people_have(
         assert "2 members answered. Members mark their own answers." in said, where
         assert not JUDGED.search(said), where
         assert not any(_flat(text) in _flat(said) for text in (pair.right, pair.wrong)), where
-    assert "0 %" not in seen.channel["the reveal"], "nothing has been judged"
+    assert "0%" not in seen.channel["the reveal"], "nothing has been judged"
     assert "Dailygrad 1 · streak 1" in seen.moments["at the reveal, My result"][0]
     assert "Question still open" in seen.moments["before the close, asking for the key"][0]
     total = len(question.key_points)
     hers, his = seen.moments["after self-marking"]
     assert f"You marked {total} of {total} points" in hers and f"You marked 0 of {total} points" in his
     confirmed, reviewed = map(_flat, seen.moments["after a peer confirmed, and a moderator reviewed"])
-    assert "Another member confirmed how you marked" in confirmed and "100 %" in confirmed
+    assert "Another member confirmed how you marked" in confirmed and "100%" in confirmed
     assert "A moderator set the credit" in reviewed and "Your points stay as they are" in reviewed
     for moment in ("My result, then", "the explanation, then"):
         hers, his = map(_flat, seen.moments[moment])
-        assert "Confirmed: 100 %. You answered:" in hers and "Confirmed: 0 %. You answered:" in his
+        assert "Confirmed: 100%. You answered:" in hers and "Confirmed: 0%. You answered:" in his
         assert not JUDGED.search(_flat(_without(his, pair.wrong)))
 
 

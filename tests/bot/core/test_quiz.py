@@ -72,7 +72,7 @@ async def test_a_choice_is_answered_changed_and_revealed(room: Room, ann: Who, b
     assert "Right: (3, 2)" in reveal
     assert "Wrong: (2, 3)\na transpose swaps the two sizes" in reveal
     assert "How it went: 1 of 2 answered right. First with the right answer: Ann." in reveal
-    assert "1 (50 %) right" in reveal
+    assert "1 (50%) right" in reveal
 
 
 async def test_everyone_sees_their_own_result_after_the_close(room: Room, ann: Who, bob: Who) -> None:
@@ -107,7 +107,7 @@ async def test_members_say_whether_a_question_was_good(room: Room, ann: Who) -> 
     again = await room.presses(ann, "Not a good one")
     assert "You found this question not good." in again and "Not a good one (your answer)" in again
     stats = await room.types(room.boss, "/quiz-admin bank stats one-right")
-    assert "0 of 1 member found it a good question (0 %)" in stats
+    assert "0 of 1 member found it a good question (0%)" in stats
 
 
 async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_round(
@@ -202,7 +202,7 @@ async def test_an_open_answer_is_marked_shared_and_confirmed(room: Room, ann: Wh
     assert "Another member confirmed how you marked" in card_text(note) and "You gain 5 points." in card_text(note)
     room.sees(ann, reveal)
     after = " ".join((await room.presses(ann, "My result")).split())
-    assert "Confirmed: 50 %. You answered:" in after
+    assert "Confirmed: 50%. You answered:" in after
     assert "15 points (10 for taking part; a fully right answer earns 20; +5 for what others confirmed)" in after
 
 
@@ -214,8 +214,8 @@ async def test_moderators_credit_open_answers(room: Room, ann: Who) -> None:
     listed = await room.types(room.boss, "/quiz-admin review answers")
     assert "Tiny numbers turn into nothing." in listed and "Small gradients would underflow" in listed
     assert "Ann" not in listed
-    assert "Answer 1 has a credit of 100 %" in await room.presses(room.boss, "Answer 1: 100 %")
-    assert "Answer 1 has a credit of 40 %" in await room.types(room.boss, "/quiz-admin review credit 1 40")
+    assert "Answer 1 has a credit of 100%" in await room.presses(room.boss, "Answer 1: 100%")
+    assert "Answer 1 has a credit of 40%" in await room.types(room.boss, "/quiz-admin review credit 1 40")
     assert "percent" in (await room.types(room.boss, "/quiz-admin review credit 1 400")).lower()
     assert "answer credit" in await room.types(room.boss, "/quiz-admin audit")
     assert "Not allowed" in await room.types(ann, "/quiz-admin review answers")

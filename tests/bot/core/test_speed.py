@@ -41,7 +41,7 @@ async def test_a_member_sees_the_board_and_shows_their_solution(
         board = await room.presses(ann, "Speed board")
         lines = [line for line in board.splitlines() if " ms (" in line and "reference" not in line]
         assert "Bob" in lines[0] and "Ann" in lines[1] and "Ann" not in lines[0]
-        assert "Medians of 9 runs" in board and "96 %" in board and "for _ in range" not in board
+        assert "Medians of 9 runs" in board and "96%" in board and "for _ in range" not in board
         assert "for _ in range" in await room.presses(ann, "Show my solution")
         assert "for _ in range" in await room.types(bob, "/quiz speed memory")
         assert "for _ in range" not in await room.presses(ann, "Hide my solution")

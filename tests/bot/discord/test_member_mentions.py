@@ -71,8 +71,8 @@ def test_a_board_that_is_drawn_mentions_its_members_below_the_picture() -> None:
     card = board_card(Board(title="This week", period="week", scope="channel", rows=rows, total=3))
     picture = with_pictures(card, dict.fromkeys(drawings_of(card), b"png"))
     assert [block.alt for block in picture.blocks if isinstance(block, Picture)] == [
-        "Leaderboard: rank 1, A_da\u200e: 8 points, 100 % right, streak 1; rank 2, <@43>\u200e: 7 points, 100 % right, "
-        "streak 1; rank 3, Bo\u200e: 6 points, 100 % right, streak 1."
+        "Leaderboard: rank 1, A_da\u200e: 8 points, 100% right, streak 1; rank 2, <@43>\u200e: 7 points, 100% right, "
+        "streak 1; rank 3, Bo\u200e: 6 points, 100% right, streak 1."
     ]
     for shown in (card, picture):
         (body,) = discord_bodies(shown)

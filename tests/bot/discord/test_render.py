@@ -62,11 +62,11 @@ def test_a_table_is_fenced_with_the_readers_row_marked() -> None:
 
 def test_a_table_wider_than_a_phone_becomes_lines() -> None:
     columns = ("Rank", "Name", "Points", "Answers", "Right", "Streak")
-    rows = (("1", "Ann *x*", "80", "5", "100 %", "1"), ("2", "Bob", "9", "5", "", "0"))
+    rows = (("1", "Ann *x*", "80", "5", "100%", "1"), ("2", "Bob", "9", "5", "", "0"))
     text = said_in(bodies(card_of(Table(columns, rows, "Board", (0, 2, 3, 4, 5), 1))))
     assert text == (
         "## Title\n**Board**\n\n"
-        "**1. Ann \\*x\\*** · Points: 80 · Answers: 5 · Right: 100 % · Streak: 1\n"
+        "**1. Ann \\*x\\*** · Points: 80 · Answers: 5 · Right: 100% · Streak: 1\n"
         "**2. Bob (you)** · Points: 9 · Answers: 5 · Streak: 0"
     )
 
@@ -111,7 +111,7 @@ def test_a_url_too_long_for_a_button_becomes_a_link() -> None:
 
 def test_right_to_left_labels_follow_the_numbers_of_a_bar() -> None:
     bars = cards.Bars((cards.Bar("נכון מאוד", 2, 0.5, "right"),))
-    assert "`█████░░░░░` 2 (50 %) right: נכון מאוד" in said_in(bodies(card_of(bars)))
+    assert "`█████░░░░░` 2 (50%) right: נכון מאוד" in said_in(bodies(card_of(bars)))
 
 
 def test_many_options_become_menus() -> None:

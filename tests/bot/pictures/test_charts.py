@@ -59,7 +59,7 @@ NAMES = st.one_of(
 
 
 def place(name: str = "Ann", points: int = 10, mine: bool = False) -> BoardPlace:
-    return BoardPlace(1, name, points, "100 %", 7, mine)
+    return BoardPlace(1, name, points, "100%", 7, mine)
 
 
 def board(*places: BoardPlace) -> bytes:
@@ -143,7 +143,7 @@ def test_any_answers_are_drawn_within_the_edges(choices: list[ChoiceBar]) -> Non
 
 
 def test_a_week_without_answers_has_its_row_and_no_bar() -> None:
-    weeks = (Week("2 Mar", 40, 4, "75 %"), Week("9 Mar", 0, 0, ""))
+    weeks = (Week("2 Mar", 40, 4, "75%"), Week("9 Mar", 0, 0, ""))
     pixels = pixels_of(draw_progress(WeeksChart(weeks)))
     assert margins_clear(pixels)
     assert count(pixels[: 2 * (48 + 30)], BAR) > 0
@@ -161,7 +161,7 @@ def test_the_winner_stands_highest_and_those_who_share_a_rank_stand_level() -> N
 
 @pytest.mark.parametrize("width", [0.1, 0.25, 0.5])
 def test_a_range_is_as_wide_as_its_uncertainty(width: float) -> None:
-    pixels = pixels_of(ranges(RangeRow("autograd", 0.1, "10 %", (0.3, 0.3 + width))))
+    pixels = pixels_of(ranges(RangeRow("autograd", 0.1, "10%", (0.3, 0.3 + width))))
     assert longest_run(pixels, BAR) == pytest.approx(2 * (WIDTH - 2 * MARGIN) * width, abs=3)
 
 
@@ -173,7 +173,7 @@ def test_without_enough_answers_there_is_no_range() -> None:
 @given(NAMES, st.integers(1, 3), st.floats(0, 1))
 def test_nothing_is_drawn_over_the_edge(name: str, rank: int, share: float) -> None:
     assert margins_clear(pixels_of(podium((1, name), (rank, name), (3, name))))
-    row = RangeRow(name, share, "50 % of 20 right", (share / 2, (1 + share) / 2), (0.8, 1.0))
+    row = RangeRow(name, share, "50% of 20 right", (share / 2, (1 + share) / 2), (0.8, 1.0))
     assert margins_clear(pixels_of(ranges(row, row)))
     assert margins_clear(pixels_of(draw_digest(DigestChart(10**9, 3, row, (row,)))))
 
@@ -210,7 +210,7 @@ def test_topics_are_drawn_with_their_numbers() -> None:
     ]
     _, picture, legend = with_pictures(members.me_card(KNOWN), {drawing: PNG}).blocks
     assert isinstance(picture, Picture) and isinstance(legend, Small)
-    for words in ("autograd", "you know 38–63 %", "50 % of 14 right", "too few answers"):
+    for words in ("autograd", "you know 38–63%", "50% of 14 right", "too few answers"):
         assert words in picture.alt
 
 
@@ -219,7 +219,7 @@ def test_confidence_is_drawn_beside_what_it_pays_for() -> None:
     assert isinstance(drawing, RangesChart)
     guess, think, sure = drawing.rows
     assert (guess.expected, think.expected, sure.expected) == ((0.0, 2 / 3), (2 / 3, 0.8), (0.8, 1.0))
-    assert sure.known == (0.6, 0.98) and sure.note == "90 % of 10 right"
+    assert sure.known == (0.6, 0.98) and sure.note == "90% of 10 right"
     assert from_data(json.loads(json.dumps(as_data(drawing)))) == drawing
 
 
@@ -233,7 +233,7 @@ def test_a_speed_board_is_drawn_with_its_error_and_keeps_its_table() -> None:
     assert drawing.rows[1].note == "you · place 2 · 1,234 ms (1,200–1,300)" and drawing.rows[2].label == "Reference"
     picture, table, legend, *_ = with_pictures(card, {drawing: PNG}).blocks
     assert isinstance(picture, Picture) and isinstance(table, Table) and isinstance(legend, Small)
-    assert "place 2 · 1,234 ms (1,200–1,300)" in picture.alt and "96 %" in legend.markdown
+    assert "place 2 · 1,234 ms (1,200–1,300)" in picture.alt and "96%" in legend.markdown
 
 
 def test_a_speed_board_draws_the_first_places_and_the_readers_own() -> None:
@@ -290,12 +290,12 @@ def test_a_digest_is_drawn_as_its_card_says() -> None:
     assert drawing == DigestChart(
         12,
         10,
-        RangeRow("stride-view", 0.222, "22 % right of 9 answers"),
-        (RangeRow("autograd/hooks", 0.41, "41 % of 12 right, the team 30–55 %", (0.3, 0.55)),),
+        RangeRow("stride-view", 0.222, "22% right of 9 answers"),
+        (RangeRow("autograd/hooks", 0.41, "41% of 12 right, the team 30–55%", (0.3, 0.55)),),
     )
     picture, words, _ = with_pictures(card, {drawing: PNG}).blocks
     assert isinstance(picture, Picture) and isinstance(words, Charted)
-    for said in ("12 members answered, 10 the week before", "stride-view", "22 %", "autograd/hooks", "30–55 %"):
+    for said in ("12 members answered, 10 the week before", "stride-view", "22%", "autograd/hooks", "30–55%"):
         assert said in picture.alt
     assert drawings_of(notices.digest_notice(QUIET_WEEK)) == ()
 

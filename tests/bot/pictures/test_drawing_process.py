@@ -203,7 +203,7 @@ async def test_a_chart_that_cannot_be_drawn_does_not_lose_the_card(
 def test_one_drawing_after_another_from_the_same_process() -> None:
     drawer = DrawingProcess(60.0)
     try:
-        found = [drawer.draw(BoardChart((BoardPlace(1, "Ann", n, "1 %", 1),))) for n in range(3)]
+        found = [drawer.draw(BoardChart((BoardPlace(1, "Ann", n, "1%", 1),))) for n in range(3)]
         assert len(set(found)) == 3
         assert len(painters()) == 1
     finally:
@@ -273,7 +273,7 @@ def test_a_character_is_drawn_with_the_first_font_that_has_it_even_one_installed
 ) -> None:
     """matplotlib keeps a list of fonts in its cache and never looks again."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    board = BoardChart((BoardPlace(1, f"Ann {NOBODYS}", 10, "100 %", 7, False),))
+    board = BoardChart((BoardPlace(1, f"Ann {NOBODYS}", 10, "100%", 7, False),))
 
     def drawn() -> int:
         process = DrawingProcess(60)

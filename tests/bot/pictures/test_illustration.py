@@ -78,8 +78,8 @@ def test_a_distribution_is_drawn_with_its_words() -> None:
         ("No", 1, "wrong"),
     ]
     assert drawn(card_of(bars)) == (
-        Picture(PNG, "Answers: 2 (67 %) right: view copies\u200e; 1 (33 %) wrong: No\u200e"),
-        Small("2 (67 %) right: view copies\u200e · 1 (33 %) wrong: No\u200e"),
+        Picture(PNG, "Answers: 2 (67%) right: view copies\u200e; 1 (33%) wrong: No\u200e"),
+        Small("2 (67%) right: view copies\u200e · 1 (33%) wrong: No\u200e"),
     )
 
 
@@ -89,7 +89,7 @@ def test_weeks_are_drawn_with_their_numbers() -> None:
     (drawing,) = drawings_of(card)
     assert isinstance(drawing, WeeksChart)
     _, picture, line = drawn(card)
-    said = "Points by week. 2 Mar: 40 points, 4 answers, 75 % right; 9 Mar: 0 points, 0 answers."
+    said = "Points by week. 2 Mar: 40 points, 4 answers, 75% right; 9 Mar: 0 points, 0 answers."
     assert picture == Picture(PNG, said)
     assert line == Small("Points: 2 Mar 40 · 9 Mar 0")
 

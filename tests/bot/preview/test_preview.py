@@ -88,8 +88,8 @@ def test_the_post_and_the_form_tell_no_key_and_the_reveal_does(name: str) -> Non
 def test_the_invented_answers_add_up() -> None:
     reveal = make_scenes(*QUESTIONS["choice"])[2]
     assert "3 of 5 answered right" in scene_text(reveal, "console")
-    assert "`██████░░░░` 3 (60 %) right: It raises" in scene_text(reveal, "discord")
-    assert scene_text(reveal, "slack").count("1 (20 %) wrong") == 2
+    assert "`██████░░░░` 3 (60%) right: It raises" in scene_text(reveal, "discord")
+    assert scene_text(reveal, "slack").count("1 (20%) wrong") == 2
 
 
 def test_no_open_answer_is_called_right() -> None:

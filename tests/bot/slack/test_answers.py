@@ -37,7 +37,7 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     said = await workspace.presses(ann, mine, "Not a good one", "You found this question not good.")
     assert said.labels[-2:] == ["Good question", "Not a good one (your answer)"]
     assert "feedback_buttons" in str(mine.blocks) and "You chose B:" in said.words
-    stats = "0 of 1 member found it a good question (0 %)"
+    stats = "0 of 1 member found it a good question (0%)"
     await workspace.types(workspace.boss, "/quiz-admin bank stats one-right", stats)
     his = await workspace.presses(bob, reveal, "My result", "You did not answer this one.")
     assert isinstance(his, Ephemeral) and "You chose" not in his.words and "Good question" not in his.labels

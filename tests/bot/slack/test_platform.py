@@ -224,7 +224,7 @@ async def test_a_chart_that_a_workspace_does_not_have_is_left_out(post: Post) ->
     await post.platform.post(post.target, Card("The answer", "In short.", (bars,)), "other")
     assert len(post.there) == 2
     assert "data_visualization" not in [block["type"] for block in post.there[1].blocks]
-    assert "1 (25 %) wrong: (2, 3)" in post.there[1].words
+    assert "1 (25%) wrong: (2, 3)" in post.there[1].words
 
 
 async def test_permanent_refusals_name_the_fix(post: Post) -> None:

@@ -93,7 +93,7 @@ def test_the_fallback_text_has_words_for_what_is_drawn() -> None:
     assert "█" in json.dumps(body["blocks"], ensure_ascii=False)
     assert not any("\u2500" <= letter <= "\u259f" for letter in body["text"])
     assert body["text"].count("Rank · Name\n1 · Ann") == 2
-    assert "1 (50 %) right: (3, 2)\n1 (50 %) wrong: (6,)" in body["text"]
+    assert "1 (50%) right: (3, 2)\n1 (50%) wrong: (6,)" in body["text"]
     assert "Open until noon." in body["text"]
 
 
@@ -220,7 +220,7 @@ def test_a_distribution_with_short_labels_is_a_chart_with_its_numbers_beneath() 
     series = {one["name"]: [point["value"] for point in one["data"]] for one in block["chart"]["series"]}
     assert (block["title"], series) == ("Answers", {"Right": [3, 0, 0], "Wrong": [0, 1, 0]})
     assert block["chart"]["axis_config"]["categories"] == ["(3, 2)", "(2, 3)", "(6,)"]
-    assert "3 (75 %) right: (3, 2)" in body["text"] and "█" not in json.dumps(body["blocks"], ensure_ascii=False)
+    assert "3 (75%) right: (3, 2)" in body["text"] and "█" not in json.dumps(body["blocks"], ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
@@ -243,4 +243,4 @@ def test_a_distribution_that_no_chart_can_show_is_drawn_in_characters(bars: Bars
 def test_a_message_has_two_charts_and_the_numbers_of_a_third() -> None:
     (body,) = bodies(card_of(VOTES, VOTES, VOTES))
     assert wrong_in_message(body) == []
-    assert len(charts_of(body)) == 2 and body["text"].count("3 (75 %) right: (3, 2)") == 3
+    assert len(charts_of(body)) == 2 and body["text"].count("3 (75%) right: (3, 2)") == 3

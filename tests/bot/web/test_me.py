@@ -75,7 +75,7 @@ async def test_after_the_close_it_says_what_was_answered_and_how_right(
     assert f'">{mark}</span>' in page
     assert ("<strong>Rank:</strong> 1 of 3 that week, new on the board" in page) == right
     assert f"<title>Monday 2 March: {drawn}</title>" in page
-    assert numbers(page)["right of 1 answer"] == ("100 %" if right else "0 %")
+    assert numbers(page)["right of 1 answer"] == ("100%" if right else "0%")
     assert "1 answer, too few to tell" in page
     rank = {label: number for label, number in numbers(page).items() if "rank" in label or "all time" in label}
     assert rank == ({"of 3, all time": "#1"} if right else {"no rank yet": "–"})
@@ -92,7 +92,7 @@ async def test_it_shows_how_often_a_sure_member_was_right(room: Room, member: Br
     room.moving.advance(hours=7)
     await room.service.tick()
     page = await shown(member)
-    assert "How sure you were" in page and re.search(r"Sure</strong> 0 % right", page)
+    assert "How sure you were" in page and re.search(r"Sure</strong> 0% right", page)
     assert '<span class="small">-6</span>' in page
 
 

@@ -39,11 +39,11 @@ async def test_a_member_says_whether_the_question_was_good_and_may_change_it(roo
     assert "<dt>Feedback</dt><dd>none yet</dd>" in page
     status, page = await says(member, path, action(page, "Good question"))
     assert status == 200 and "You found this question good." in page
-    assert "<dt>Feedback</dt><dd>1 of 1 member found it a good question (100 %)</dd>" in page
+    assert "<dt>Feedback</dt><dd>1 of 1 member found it a good question (100%)</dd>" in page
     _, page = await says(member, path, action(page, "Not a good one"))
     assert "You found this question not good." in page
     assert re.search(r'aria-pressed="true"[^>]*>Not a good one \(your answer\)', page)
-    assert "0 of 1 member found it a good question (0 %)" in page
+    assert "0 of 1 member found it a good question (0%)" in page
 
 
 async def test_who_did_not_answer_is_not_asked(room: Room, member: Browser) -> None:
@@ -94,8 +94,8 @@ async def test_the_page_has_the_figures_the_source_and_the_versions(room: Room, 
     _, page = await page_of(room, member)
     found = dict(re.findall(r"<dt>([^<]*)</dt>\s*<dd>(.*?)</dd>", page))
     assert found["Asked"] == "once, 3 answers"
-    assert found["Right"].startswith("<strong>67 %</strong>, likely ")
-    assert "(33 %)" in found["Most chosen wrong option"] and "(2, 3)" in found["Most chosen wrong option"]
+    assert found["Right"].startswith("<strong>67%</strong>, likely ")
+    assert "(33%)" in found["Most chosen wrong option"] and "(2, 3)" in found["Most chosen wrong option"]
     assert found["Time to answer"] == "30 seconds from the post (median)"
     assert found["Discrimination"] == "too few answers" and found["Reports"] == "0"
     assert found["Id"] == "<code>one-right</code>" and found["License"] and "Version 1" in page

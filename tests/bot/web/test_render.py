@@ -124,12 +124,12 @@ def test_a_distribution_says_its_numbers_and_marks() -> None:
 <li>
 <span class="label"><code>(4, 1)</code> <span class="tag">wrong</span></span>
 <progress max="1" value="0.75" aria-hidden="true"></progress>
-<span class="count">3 · 75 %</span>
+<span class="count">3 · 75%</span>
 </li>
 <li>
 <span class="label">B <span class="tag">right</span></span>
 <progress max="1" value="0.25" aria-hidden="true"></progress>
-<span class="count">1 · 25 %</span>
+<span class="count">1 · 25%</span>
 </li>
 </ul>"""
     )

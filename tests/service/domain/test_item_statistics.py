@@ -115,7 +115,7 @@ def test_many_answers_show_a_question_that_is_too_hard_or_too_easy(right: float,
 
 @pytest.mark.parametrize(("discrimination", "problem"), [(-0.405, None), (-0.446, "broken")])
 def test_a_negative_discrimination_must_be_beyond_chance(discrimination: float, problem: str | None) -> None:
-    """Of 15 answers, the interval of 90 % lies below 0 from a correlation of -0.442 on: atanh(0.442) = 1.645 / √12."""
+    """Of 15 answers, the interval of 90% lies below 0 from a correlation of -0.442 on: atanh(0.442) = 1.645 / √12."""
     assert find_problem(Item(15, 0.6, discrimination, 15)) == problem
 
 

@@ -45,7 +45,7 @@ def simulated(random: Random, members: int, questions: int, copies: float = 0.0)
 
 @pytest.mark.slow
 def test_honest_members_are_listed_no_more_often_than_stated() -> None:
-    """200 teams at a level of 10 %: at most 20 are expected to have a pair listed; 33 are three deviations more."""
+    """200 teams at a level of 10%: at most 20 are expected to have a pair listed; 33 are three deviations more."""
     random = Random(7)
     listed = compared = 0
     for number in range(200):

@@ -1,4 +1,4 @@
-"""A season of 200 simulated members: difficulties are found, rounds come to about 70 % right, and practice pays."""
+"""A season of 200 simulated members: difficulties are found, rounds come to about 70% right, and practice pays."""
 
 from __future__ import annotations
 

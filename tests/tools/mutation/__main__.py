@@ -94,7 +94,7 @@ class Result:
         return 100 * self.noticed / self.counted if self.counted else 100.0
 
     def interval(self) -> tuple[float, float]:
-        """Returns the Wilson score interval of the share killed, 95 %, in percent."""
+        """Returns the Wilson score interval of the share killed, 95%, in percent."""
         n, z = self.counted, 1.96
         if not n:
             return 0.0, 100.0
@@ -234,14 +234,14 @@ def report(results: list[Result], options: argparse.Namespace) -> str:
         "",
         f"Seed {options.seed}, at most {options.sample} mutants and {options.seconds:g} s for each package.",
         "",
-        "| Package | Mutants | Sampled | Killed | Timed out | Survived | Not run | Equivalent | Score | 95 % |",
+        "| Package | Mutants | Sampled | Killed | Timed out | Survived | Not run | Equivalent | Score | 95% |",
         f"|{'---|' * 10}",
     ]
     for one in results:
         low, high = one.interval()
         counts = [len(kind) for kind in (one.killed, one.timeouts, one.survived, one.uncovered, one.equivalent)]
         cells = [one.package, one.mutants, one.counted + len(one.equivalent), *counts]
-        lines.append(f"| {' | '.join(map(str, cells))} | {one.score:.1f} % | {low:.1f} to {high:.1f} % |")
+        lines.append(f"| {' | '.join(map(str, cells))} | {one.score:.1f}% | {low:.1f} to {high:.1f}% |")
     reasons = read_equivalent()
     for one in results:
         for title, mutants in (("survived", one.survived), ("not run by any test", one.uncovered)):

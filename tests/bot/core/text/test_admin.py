@@ -31,9 +31,9 @@ def test_a_change_shows_its_line_fields_and_new_name() -> None:
     assert "changed (reason and options): `views`, line 4; the document makes it `view-or-copy` now" in said
     assert "retired: `old-one`" in said
     assert "added: " not in said
-    assert "1 exact duplicate and 1 near duplicate (65 % alike or more)" in said
-    assert "100 %: `strides`, line 9, and `what-are-strides` of bank" in said
-    assert "66 %: `views`, line 4, and `strides`" in said
+    assert "1 exact duplicate and 1 near duplicate (65% alike or more)" in said
+    assert "100%: `strides`, line 9, and `what-are-strides` of bank" in said
+    assert "66%: `views`, line 4, and `strides`" in said
 
 
 def test_of_many_a_few_are_listed() -> None:
@@ -72,7 +72,7 @@ def test_a_check_names_what_is_in_no_question() -> None:
     assert "**In no question:** " + escape('line 80 ("MIT").') in text_of(one)
     assert "of the document" not in text_of(view)
     most = view.model_copy(update={"unused_share": 0.93})
-    assert " This is 93 % of the document. If questions are missing, import it with a recipe" in text_of(most)
+    assert " This is 93% of the document. If questions are missing, import it with a recipe" in text_of(most)
     assert "In no question" not in text_of(view.model_copy(update={"unused": ()}))
     assert "In no question" not in text_of(view.model_copy(update={"applied": True}))
 

@@ -47,12 +47,12 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
     (
         CREDITED,
         "Your open answer was confirmed",
-        "Another member confirmed how you marked your answer to `views` of Monday 2 March: 50 %. You gain 3 points.",
+        "Another member confirmed how you marked your answer to `views` of Monday 2 March: 50%. You gain 3 points.",
     ),
     (
         CREDITED.model_copy(update={"credit": 0.0, "points": -1, "by_peer": False}),
         "Your open answer was reviewed",
-        "A moderator set the credit of your answer to `views` of Monday 2 March to 0 %. You lose 1 point.",
+        "A moderator set the credit of your answer to `views` of Monday 2 March to 0%. You lose 1 point.",
     ),
     (
         LATE,
@@ -205,7 +205,7 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
     (
         WEEK,
         "The week from Monday 2 March to Sunday 8 March",
-        "5 questions, 12 members answered, 71 % right.",
+        "5 questions, 12 members answered, 71% right.",
     ),
     (
         CORRECTED,

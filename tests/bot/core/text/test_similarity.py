@@ -23,7 +23,7 @@ def test_the_card_states_the_rate_and_accuses_nobody() -> None:
     found = NOTHING.model_copy(update={"compared": 66, "found": 1, "pairs": (PAIR,), "quick": (QUICK,)})
     text = words(found)
     assert "Of 66 pairs of members, 1 agrees on wrong options more often than chance explains." in text
-    assert "11 of 12" in text and "1 in 2,000" in text and "in at most 1 % of looks" in text
+    assert "11 of 12" in text and "1 in 2,000" in text and "in at most 1% of looks" in text
     assert "This proves nothing about anybody" in text and "Right answers within 15 seconds" in text
     assert not re.search(r"cheat|fraud|copied|suspect", text, re.IGNORECASE)
 

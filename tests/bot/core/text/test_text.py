@@ -59,7 +59,7 @@ def test_lists(parts: list[str], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "said"), [(0, "0 %"), (0.001, "1 %"), (0.5, "50 %"), (2 / 3, "67 %"), (0.999, "99 %"), (1, "100 %")]
+    ("share", "said"), [(0, "0%"), (0.001, "1%"), (0.5, "50%"), (2 / 3, "67%"), (0.999, "99%"), (1, "100%")]
 )
 def test_shares_are_never_rounded_to_all_or_nothing(share: float, said: str) -> None:
     assert words.percent(share) == said
@@ -176,7 +176,7 @@ def test_a_member_sees_no_inactive_season_and_no_unnamed_topic() -> None:
         )
     )
     assert "season" not in shown
-    assert "('without a topic', '1', '50 %', 'too few answers')" in shown
+    assert "('without a topic', '1', '50%', 'too few answers')" in shown
     # The rank is that of all time.
     assert "1,240 in all, rank 2; 40 this season" in str(
         members.me_card(ME.model_copy(update={"season_points": 40, "rank": 2}))

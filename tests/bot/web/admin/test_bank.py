@@ -55,7 +55,7 @@ async def test_a_question_shows_key_versions_and_figures(room: Room, member: Bro
     await plays(room, [called("Ada")], [called("Grace"), called("Zed")])
     page = words(await shown(member, "/bank/question?id=one-right"))
     assert "Right: (3, 2)" in page
-    assert "33 % right of 3 answers" in page
+    assert "33% right of 3 answers" in page
     assert re.search(r"Version Since Rounds 1 [0-9-]+ 1", page)
 
 
@@ -100,7 +100,7 @@ async def test_a_preview_names_what_is_in_no_question(member: Browser) -> None:
     member.page = answered.text
     fields = {"v:name": "part", "v:text": f"{text}\nAnd more.\n", "v:recipe": "", "action": "check"}
     most = words((await sent(member, "/bank/import", fields)).text)
-    assert "This is 60 % of the document. If questions are missing, import it with a recipe" in most
+    assert "This is 60% of the document. If questions are missing, import it with a recipe" in most
 
 
 async def test_near_duplicates_are_shown_before_the_import(member: Browser) -> None:
@@ -109,7 +109,7 @@ async def test_near_duplicates_are_shown_before_the_import(member: Browser) -> N
     fields = {"v:name": "again", "v:text": again, "action": "check"}
     page = words((await sent(member, "/bank/import", fields)).text)
     assert "exact duplicates" in page
-    assert "100 % alike with one-right in the bank" in page
+    assert "100% alike with one-right in the bank" in page
 
 
 async def test_a_document_with_errors_is_not_imported(room: Room, member: Browser) -> None:

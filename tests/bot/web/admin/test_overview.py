@@ -52,8 +52,8 @@ async def test_last_week_is_in_numbers(room: Room, member: Browser) -> None:
     page = words(await shown(member))
     assert "Monday 2 March to Sunday 8 March" in page
     assert "members answered, 3 more than before 3" in page
-    assert "right 33 %" in page
-    assert "one-right , 33 % right of 3 answers." in page
+    assert "right 33%" in page
+    assert "one-right , 33% right of 3 answers." in page
 
 
 async def test_only_admins_have_the_pages_and_the_link(room: Room, quiz_chat: WebChat, member: Browser) -> None:
