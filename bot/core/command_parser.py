@@ -199,7 +199,7 @@ class _Values:
             except BadArgument:
                 continue
             if not argument.kind.own:
-                self._check_slip(word, slots)
+                self._check_slip(word, argument, slots)
             self.values[argument.name] = value
             if argument.kind.spaced and not _quoted(word):
                 self._last = argument, word
@@ -218,12 +218,16 @@ class _Values:
             raise CommandError(str(error)) from None
         self._last = argument, whole
 
-    def _check_slip(self, word: str, slots: list[Argument]) -> None:
+    def _check_slip(self, word: str, argument: Argument, slots: list[Argument]) -> None:
         """Rejects likely typos: `board weak` more probably means `week` than a topic named `weak`."""
-        choices = tuple(choice for one in slots if one.kind.own for choice in one.kind.choices)
+        choices = {choice: one.name for one in slots if one.kind.own for choice in one.kind.choices}
         near = get_close_matches(word.lower(), choices, 1, 0.74)
         if near and len(word) > 2 and not _quoted(word):
-            raise CommandError(f"Did you mean `{near[0]}`? If not, put {shown(word)} in quotes.")
+            other = shown(f'"{word}"')
+            raise CommandError(
+                f"There is no {choices[near[0]]} {shown(word)}. Did you mean `{near[0]}`? If you mean the "
+                f"{argument.name} {shown(word)}, type {other}."
+            )
 
     def _misfit(self, word: str, slots: list[Argument]) -> str:
         if not slots:

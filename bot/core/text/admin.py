@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -174,7 +175,7 @@ def round_card(view: RoundView, head: str) -> Card:
     opens, closes = (moment_markdown(at, view.zone) for at in (view.opens_at, view.closes_at))
     times = f"Opens {opens}, closes {closes}."
     if view.closed:
-        times = f"Opened {opens}, and is closed. The reveal follows in the channel."
+        times = f"It opened {opens} and is closed now. The reveal follows in the channel."
     if view.withdrawn:
         times = (
             "The chat has not accepted this question yet, so it is not posted, and nothing is revealed. "
@@ -311,16 +312,18 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
 def audit_facts(view: AuditView) -> str:
     """Returns facts such as `member Ada, points 5, reason typo`."""
     facts = {**view.facts, "member": view.facts["member"] or "someone"} if "member" in view.facts else view.facts
-    parts = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items() if name != "errors"]
+    parts = [f"{name.replace('_', ' ')} {_fact(name, value)}" for name, value in facts.items() if name != "errors"]
     if "errors" in facts:
         parts.append(f"refused: {plural(int(str(facts['errors'])), 'error')}")
     return ", ".join(parts)
 
 
-def _fact(value: AuditFact) -> str:
+def _fact(name: str, value: AuditFact) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return value if isinstance(value, str) else and_list(value)
+    if isinstance(value, str):
+        return re.sub(r"^(\d\d:\d\d):00$", r"\1", value)
+    return weekdays_words([int(day) for day in value]) if name == "weekdays" else and_list(value)
 
 
 def audit_time(at: datetime) -> str:

@@ -162,7 +162,7 @@ def _offer(hint: HintView) -> str:
 
 def _hint_blocks(hint: HintView) -> tuple[Block, ...]:
     if not hint.taken:
-        return (Text(f"**A hint?** {_offer(hint)}"),)
+        return (Text(_offer(hint)),)
     cost = (Small(f"It costs {plural(hint.cost, 'point')} of what your answer earns."),) if hint.cost else ()
     if hint.wrong is not None:
         return (Text("**Hint:** this option is wrong:"), Options((Lettered(_BULLET, hint.wrong.text),)), *cost)

@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from bot.core.markup import escape
 from bot.core.text.admin_pages import GENERATED
-from bot.core.text.boards import NO_ROLES, winner_name
+from bot.core.text.boards import winner_name
 from bot.core.text.words import and_list, chat_words, moment_markdown, plural
 from service.wire import DigestView, ScheduleView, SeasonView, WinnerOf, WorkspaceSettings
 
@@ -104,7 +104,7 @@ def in_chats(found: WorkspaceSettings) -> tuple[Setting, ...]:
             f"{winner_name(of)} gets a role",
             and_list([f"Announced in **{escape(one.channel_name)}**" for one in found.winner_roles if one.event == of])
             or "No role",
-            f"`/quiz-admin {of} role` sets it. {NO_ROLES}",
+            f"`/quiz-admin {of} role` sets it, on Discord only.",
         )
         for of in get_args(WinnerOf)
     )

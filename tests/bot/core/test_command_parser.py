@@ -175,7 +175,11 @@ REFUSED = [
     ),
     ("quiz", "qqqq", "There is no command `/quiz qqqq`. `/quiz help` lists them all."),
     ("quiz", "today now", "`now` is one word too many. Type `/quiz today`."),
-    ("quiz", "board weak", "Did you mean `week`? If not, put `weak` in quotes."),
+    (
+        "quiz",
+        "board weak",
+        'There is no period `weak`. Did you mean `week`? If you mean the topic `weak`, type `"weak"`.',
+    ),
     (
         "quiz",
         "board topik:x",

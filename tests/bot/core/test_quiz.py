@@ -103,9 +103,9 @@ async def test_members_say_whether_a_question_was_good(room: Room, ann: Who) -> 
     reveal = await room.closes()
     room.sees(ann, reveal)
     assert "Was this a good question?" in await room.presses(ann, "My result")
-    assert "You found this question good. Thank you!" in await room.presses(ann, "Good question")
+    assert "You said this is a good question. Thank you!" in await room.presses(ann, "Good question")
     again = await room.presses(ann, "Not a good one")
-    assert "You found this question not good." in again and "Not a good one (your answer)" in again
+    assert "You said this is not a good question." in again and "Not a good one (your answer)" in again
     stats = await room.types(room.boss, "/quiz-admin bank stats one-right")
     assert "0 of 1 member found it a good question (0%)" in stats
 
@@ -425,7 +425,7 @@ async def test_privacy_is_seen_and_used(room: Room, ann: Who) -> None:
 async def test_a_closed_round_shows_no_closing_time(room: Room) -> None:
     await room.opens("one-right")
     said = await room.types(room.boss, "/quiz-admin close-now")
-    assert "and is closed. The reveal follows in the channel." in said.replace("\n", " ")
+    assert "and is closed now. The reveal follows in the channel." in said.replace("\n", " ")
     assert "closes" not in said
 
 

@@ -115,7 +115,7 @@ async def test_words_get_the_day_and_without_a_question_the_help(room: Room, ann
 
 async def test_which_of_several_is_not_guessed(room: Room, ann: Who) -> None:
     await room.opens("add-one")
-    assert "2 files came: a.py, b.py." in await room.does(sent(room, ann, "", ("a.py", CODE), ("b.py", CODE)))
+    assert "You sent 2 files: a.py, b.py." in await room.does(sent(room, ann, "", ("a.py", CODE), ("b.py", CODE)))
     assert "has 2 blocks of code" in await room.does(sent(room, ann, f"```a = 1```\n```{CODE}```"))
     assert "0 answers" in await room.types(room.boss, "/quiz-admin close-now")
 

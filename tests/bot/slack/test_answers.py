@@ -34,7 +34,7 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     assert post.edited and "My result" in post.labels and "Answer" not in post.labels
     mine = await workspace.presses(ann, reveal, "My result", "Your result:")
     assert isinstance(mine, Ephemeral) and "You chose B:" in mine.words and "Was this a good question?" in mine.words
-    said = await workspace.presses(ann, mine, "Not a good one", "You found this question not good.")
+    said = await workspace.presses(ann, mine, "Not a good one", "You said this is not a good question.")
     assert said.labels[-2:] == ["Good question", "Not a good one (your answer)"]
     assert "feedback_buttons" in str(mine.blocks) and "You chose B:" in said.words
     stats = "0 of 1 member found it a good question (0%)"

@@ -40,7 +40,7 @@ async def test_the_board_ranks_marks_the_reader_and_says_how_far_it_is(room: Roo
     # Zed has no points, so is not ranked; equal points are ordered by time.
     assert [name for _, name in ranks(page)] == ["Ada", "Grace", "Ann"]
     assert re.search(r'<tr class="mine">\s*<td class="number">\d</td>\s*<th scope="row"><span dir="auto">Ann<', page)
-    assert "You are at rank" in page
+    assert "You are ranked" in page
     assert "How points are earned" in page
     assert "A right answer earns" in page
 

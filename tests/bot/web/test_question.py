@@ -38,10 +38,10 @@ async def test_a_member_says_whether_the_question_was_good_and_may_change_it(roo
     assert "Was this a good question?" in page
     assert "<dt>Feedback</dt><dd>none yet</dd>" in page
     status, page = await says(member, path, action(page, "Good question"))
-    assert status == 200 and "You found this question good." in page
+    assert status == 200 and "You said this is a good question." in page
     assert "<dt>Feedback</dt><dd>1 of 1 member found it a good question (100%)</dd>" in page
     _, page = await says(member, path, action(page, "Not a good one"))
-    assert "You found this question not good." in page
+    assert "You said this is not a good question." in page
     assert re.search(r'aria-pressed="true"[^>]*>Not a good one \(your answer\)', page)
     assert "0 of 1 member found it a good question (0%)" in page
 

@@ -79,7 +79,7 @@ async def test_a_question_is_submitted_once_and_its_decisions_are_listed(room: R
     await shown(member)
     token, event = member.hidden("token"), member.hidden("event")
     page = words(await submitted(member, SUGGESTION))
-    assert "Thank you. Suggestion 1 is with the moderators, and you will be told what they decide." in page
+    assert "Thank you. The moderators have suggestion 1 now, and you get a message when they decide." in page
     assert "Suggestion 1, Monday 2 March What does x.t() return" in page
     assert page.endswith("Waiting")
     again = {"token": token, "event": event, "action": "submit", "text": SUGGESTION}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from bot.core.cards import Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text import admin_pages, item_statistics, review_pages
@@ -117,6 +119,15 @@ def test_a_refused_import_is_marked_in_the_audit_log() -> None:
     facts = {"confidence": True, "kinds": ("choice", "code"), "open_minutes": "60"}
     settings = AuditView(at=at, by="Ann", action="schedule add", facts=facts)
     assert audit_facts(settings) == "confidence on, kinds choice and code, open minutes 60"
+
+
+@pytest.mark.parametrize(
+    ("days", "said"), [("0123456", "every day"), ("01234", "Monday to Friday"), ("03", "Monday and Thursday")]
+)
+def test_the_audit_log_names_days_and_times_as_the_schedule_does(days: str, said: str) -> None:
+    facts = {"at": "09:30:00", "weekdays": tuple(days)}
+    view = AuditView(at=datetime(2026, 3, 2, 9, tzinfo=UTC), by="Ann", action="schedule add", facts=facts)
+    assert audit_facts(view) == f"at 09:30, weekdays {said}"
 
 
 def test_the_preview_is_in_the_schedules_zone() -> None:

@@ -148,7 +148,7 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
     ),
     (
         BankLow(left=2),
-        "The bank runs low",
+        "The bank is running low",
         "After today's question the schedule has 2 questions left that it has not asked. Then it repeats the one it "
         "asked longest ago. Import questions with `/quiz-admin bank import`, or widen the schedule's topics, levels or "
         "kinds with `/quiz-admin schedule edit`.",

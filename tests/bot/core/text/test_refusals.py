@@ -128,7 +128,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         SuggestionRefused(suggestion=7, why="unsound"),
         "Not accepted",
-        "The checks found what must be fixed in suggestion 7. `/quiz-admin review suggestions 7` shows it.",
+        "The checks found errors in suggestion 7. `/quiz-admin review suggestions 7` shows it.",
     ),
     (
         TextNeeded(what="suggestion"),
@@ -591,7 +591,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         SeasonNameTaken(name="Spring"),
         "Name taken",
-        "There already is a season `Spring`. Choose another name.",
+        "There is already a season `Spring`. Choose another name.",
     ),
     (
         SeasonTooShort(name="Spring"),
@@ -694,7 +694,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         EditRefused(question="views", why="changed"),
         "Just changed",
-        "`views` has another text now than when you opened it here. Copy what you wrote, open the question again and "
+        "`views` has changed since you opened it here. Copy what you wrote, open the question again and "
         "make your change there.",
     ),
     (

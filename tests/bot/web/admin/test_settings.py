@@ -29,7 +29,7 @@ async def test_every_setting_has_its_value_and_leads_to_where_it_is_changed(room
     text_ = words(page)
     assert "Schedules 1 schedule" in text_ and "Season Autumn <1> is running" in text_
     assert "Ask them once I approve them" in text_ and "Linked chats The web chat" in text_
-    assert "The winner of a sprint gets a role No role /quiz-admin sprint role sets it." in text_
+    assert "The winner of a sprint gets a role No role /quiz-admin sprint role sets it, on Discord only." in text_
     assert "The next one is sent on" in text_, "the first schedule starts the digest"
     for path in ("schedules", "seasons", "bank#generated", "members"):
         assert f'href="/m/{member.member}/admin/{path}">Change' in page
