@@ -107,6 +107,11 @@ class ProofReport:
         return any(found.severity == "error" for document in self.documents for found in document.findings)
 
     @property
+    def exit_status(self) -> int:
+        """1 if a document contains a false claim, 2 if something could not be run, 0 otherwise."""
+        return 1 if self.has_errors else 2 if self.troubles else 0
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """The codes of all findings, each once."""
         return tuple(sorted({found.code for document in self.documents for found in document.findings}))

@@ -205,7 +205,7 @@ def bank_prove(
         Console(highlight=False, soft_wrap=True).print(proof_report_text(proving), end="")
     else:
         sys.stdout.write((proof_report_json if format == "json" else proof_report_github)(proving) + "\n")
-    raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
+    raise SystemExit(proving.exit_status)
 
 
 def _read(path: Path) -> list[Reading]:

@@ -48,6 +48,12 @@ def test_only_an_error_makes_a_proof_report_fail() -> None:
     assert proof_report(error, warning, error).codes == ("P103", "P121")
 
 
+def test_the_exit_status_names_a_false_claim_first_and_then_what_was_not_run() -> None:
+    full = ("the sandbox is full",)
+    reports = (proof_report(), proof_report(troubles=full), proof_report(finding(), troubles=full))
+    assert [report.exit_status for report in reports] == [0, 2, 1]
+
+
 def test_a_proof_report_in_each_format() -> None:
     report = proof_report(finding(), troubles=("the  sandbox\nis full",))
     text = proof_report_text(report).plain
