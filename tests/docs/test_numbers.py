@@ -69,7 +69,7 @@ def hours(time: timedelta) -> float:
 
 
 def percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
+    return f"{share:.0%}"
 
 
 def commands() -> Iterator[str]:
