@@ -162,7 +162,7 @@ async def test_the_first_week_of_a_team(workspace: Workspace) -> None:
     see.chapter("Wednesday: a suggestion is accepted")
     await workspace.types(bob, "/quiz suggest", "The question with its answer")
     text = "### Q1. What is a zebra?\n\n**Answer:** A zebra is a striped horse.\n"
-    await workspace.fills(bob, {"text": text}, "is with the moderators")
+    await workspace.fills(bob, {"text": text}, "The moderators have suggestion")
     notice = await workspace.sees(boss, "A question was suggested")
     shown = await workspace.presses(boss, notice, "Review", "striped horse")
     await workspace.presses(boss, shown, "Accept", "is in the bank")
