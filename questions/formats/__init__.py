@@ -22,6 +22,7 @@ from questions.formats import (
     moodle_backup,
     notebooks,
     packages,
+    paired_texts,
     plus_minus,
     qti,
     rexams,
@@ -95,6 +96,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(line_blocks.NAME, (), line_blocks.sniff, line_blocks.read),
     ImportFormat(rexams.NAME, (), rexams.sniff, rexams.read),
     ImportFormat(glossaries.NAME, (), glossaries.sniff, glossaries.read),
+    ImportFormat(paired_texts.NAME, (), paired_texts.sniff, paired_texts.read),
 )
 
 _PACKAGES = (".xlsx", ".zip", ".docx")

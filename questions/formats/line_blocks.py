@@ -6,7 +6,8 @@
     2
 
 Blank lines separate the blocks, or nothing does: then a line with the letter or the number of an option ends each
-block, or begins it. What each line is shows as in a table without a header.
+block, or begins it, or the right option stands again at the end of each. What each line is shows as in a table without
+a header.
 """
 
 from __future__ import annotations
@@ -64,12 +65,17 @@ def read(source: Source) -> ImportDraft:
     return draft
 
 
+_LABELED = re.compile(r"\(?(?:[A-Ha-h]|[1-8])[.):][ \t]+(?=\S)")
 _COUNT = re.compile(r"\d{1,4}[.):][ \t]+(?=\S)")
 
 
 def _without_labels(cells: Sequence[str], column: Column) -> Sequence[str]:
     """Returns the texts of a line of all blocks without the letter of the option or the number of the question, where
     each has it."""
+    if column.role == "correct":
+        # The right option again, with its letter or number.
+        repeated = all(map(_LABELED.match, cells))
+        return [_LABELED.sub("", cell, count=1) for cell in cells] if repeated else cells
     if column.role == "option":
         label = re.compile(rf"\(?(?:{chr(ord('a') + column.place)}|{column.place + 1})[.):][ \t]+(?=\S)", re.IGNORECASE)
     else:
@@ -118,6 +124,8 @@ def _unseparated(source: Source) -> list[Block]:
     lines = [(number, line.strip()) for number, line in enumerate(source.lines, 1) if line.strip()]
     if len(lines) < _FEWEST_UNSEPARATED * _LINES_UNSEPARATED[0]:
         return []
+    if repeated := _ended_by_options(lines):
+        return repeated
     keys = [bool(_KEY.fullmatch(text)) for _, text in lines]
     if sum(keys) < len(lines) / (_LINES_UNSEPARATED[-1] + 1):
         return []
@@ -137,6 +145,22 @@ def _unseparated(source: Source) -> list[Block]:
         blocks = _cut(lines, starts, height)
         if _is_clear([texts for texts, _ in blocks if len(texts) == height], at):
             return blocks
+    return []
+
+
+def _ended_by_options(lines: list[tuple[int, str]]) -> list[Block]:
+    """Returns the blocks of a text in which each ends with one of its own lines again: the right option; empty if it is
+    no such text."""
+    for height in _LINES_UNSEPARATED:
+        if len(lines) % height:
+            continue
+        blocks = [_block(lines[at : at + height]) for at in range(0, len(lines), height)]
+        rows = [texts for texts, _ in blocks]
+        asked = {texts[0] for texts in rows}
+        if len(asked) >= _FEWEST_UNSEPARATED and all(texts[1:-1].count(texts[-1]) == 1 for texts in rows):
+            # A line that all lists end with is not the right one of each.
+            varied = len({texts.index(texts[-1], 1) for texts in rows}) > 1
+            return blocks if varied and len(asked) == len(rows) and infer_roles(rows)[-1:] == (("correct", 0),) else []
     return []
 
 

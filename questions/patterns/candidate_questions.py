@@ -26,7 +26,7 @@ from questions.patterns.options.marks import (
 )
 from questions.patterns.options.search import options_in
 from questions.patterns.parts import Parts, are_graded, split_parts, with_tasks_answered
-from questions.patterns.programs import asks_about_program, gives_data, without_program
+from questions.patterns.programs import asks_about_program, gives_data, show_results, without_program
 from questions.patterns.quoted_answers import with_quoted_answers
 from questions.patterns.starts.start import Start
 from questions.patterns.transitions import find_transitions
@@ -253,6 +253,9 @@ def _with_program_asked(parts: Parts) -> Parts:
         return parts
     if program.startswith(" ") and program.lstrip().startswith(("```", "~~~")):
         program = dedent(program)
+    if sets_task(below) and not ends_asking(parts.prompt):
+        # What is to be done with the program.
+        return parts._replace(prompt=f"{parts.prompt}\n\n{program}\n\n{below}", answer="")
     return parts._replace(
         prompt=f"{parts.prompt}\n\n{program}",
         answer=trim(_RULE.sub("", below, count=1) if _RULE.match(below) else below),
@@ -265,6 +268,8 @@ def _form_of(document: Document, candidate: Candidate, read: list[Parts]) -> _Fo
     bullets = [None if one.labeled else bullet_options(one.answer, signs) for one in read]
     prompts = [one.prompt for one in read]
     work = (headings and labeled and _is_work(document, starts)) or _is_checked_work(document, starts)
+    work = work or show_results([one.answer for one in read if not one.labeled])
+    work = work or (names_exercises(document.title) and _are_mostly_silent(read))
     exam = labeled and is_exam([(start.stem.text, *_shown(one)) for start, one in zip(starts, read, strict=True)])
     exam = exam or (labeled and are_graded(starts, read))
     return _Form(
@@ -400,6 +405,11 @@ def _are_stated_below(read: Sequence[Parts]) -> bool:
     answer."""
     stated = sum(_STATEMENT.search(parts.answer) is not None for parts in read)
     return len(read) >= _FEWEST_TASKS and stated * 10 >= len(read) * 9 and not any(parts.labeled for parts in read)
+
+
+def _are_mostly_silent(read: Sequence[Parts]) -> bool:
+    """Returns whether most tasks of a sheet have no text below them, so that what others have belongs to them."""
+    return sum(not parts.answer for parts in read) * 2 > len(read) and not any(parts.labeled for parts in read)
 
 
 _HELP = re.compile(

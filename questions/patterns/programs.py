@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from questions.fences import fence_after, fence_in
 from questions.source import trim
 from questions.wording.imperatives import sets_task
 from questions.wording.stems import demands
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SHOWN = (
     # English, German, Dutch
@@ -38,6 +42,15 @@ _ASKS_ABOUT = tuple(
     re.compile(rf"(?:{one}).{{0,60}}?(?:{two})", re.IGNORECASE | re.DOTALL)
     for one, two in ((_SHOWN, _PROGRAM), (_SHOWN, _PRINTS), (_PRINTS, _SHOWN), (_PROGRAM, _SHOWN))
 )
+_BELOW = re.compile(
+    r"\b(?:following|below|folgende[rsmn]?|nachfolgend\w{0,2}|unten(?:stehend\w{0,2})?|hieronder|onderstaande?|volgende"
+    r"|ci-(?:dessous|après)|suivante?s?|siguientes?|a continuación|abajo|seguintes?|a seguir|abaixo|seguent[ei]"
+    r"|di seguito|poniż(?:ej|sz\w{1,3})|następując\w{1,3}|следующ\w{2,3}|ниже|наступн\w{1,3}|нижче|aşağıda(?:ki)?"
+    r"|berikut(?: ini)?|následujíc\w{1,3}|níže|alábbi|nedan(?:stående)?|följande|sau đây"
+    r"|dưới đây)\b[^\n.?!]{0,80}[:：][*_ ]*$",
+    re.IGNORECASE,
+)
+"""The end of a text that points at what is right below it."""
 _HOW = re.compile(
     r"(?:how|wie|hoe|comment|c[oó]mo|come|jak|как|як|nasıl|bagaimana|làm (?:thế nào|sao))\b"
     r"|如何|怎么|怎樣|どうやって|어떻게",
@@ -55,6 +68,8 @@ def asks_about_program(prompt: str) -> bool:
         # It shows the program itself.
         return False
     asked = prompt.lstrip("\"'“‘(¿¡*_ ")
+    if _BELOW.search(prompt[-_LONGEST:]) and not _HOW.match(asked):
+        return True
     if _HOW.match(asked) or (sets_task(asked) and not demands(asked)):
         # The program may be the answer.
         return False
@@ -88,6 +103,25 @@ def gives_data(prompt: str, program: str) -> bool:
     if not lines or _HOW.match(prompt) or not _GIVEN.search(prompt[-_LONGEST:]) or _MAKES.search(prompt[-_LONGEST:]):
         return False
     return all(_ASSIGNS.fullmatch(line) and not _COMPUTES.search(line) for line in lines)
+
+
+_RESULT = re.compile(r"\S.{0,300}(?:={2,3}|≡|=>|->|→)[ \t]*\S")
+_FEWEST_EXAMPLES = 3
+
+
+def show_results(texts: Sequence[str]) -> bool:
+    """Returns whether the programs below tasks are examples of what to write: nearly all compare a call with its
+    result, `f(2) == 4`, and define nothing."""
+    programs = [program for text in texts if (program := without_program(trim(text))[0])]
+    shown = sum(_RESULT.search(program) is not None and _DEFINES.search(program) is None for program in programs)
+    return shown >= _FEWEST_EXAMPLES and shown * 5 >= len(programs) * 4
+
+
+_DEFINES = re.compile(
+    r"(?m)^[ \t]*(?:(?:export|async|public|private|static|pub)[ ])*(?:def|function|func|fn|fun|class|interface|struct"
+    r"|(?:int|void|bool|double|float|long|string|auto)[ ]\w+\()",
+    re.IGNORECASE,
+)
 
 
 def without_program(text: str) -> tuple[str, str]:

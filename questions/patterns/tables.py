@@ -37,6 +37,11 @@ _ROLES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"|correct(?:[ ]option)?|respuesta|resposta|réponse|antwort|risposta|ответ|答案|回答|답변)",
         ),
         ("level", r"level|difficulty|seniority"),
+        (
+            "topic",
+            r"topics?|category|area|subject|section|chapter|theme|tema|thema|kategorie|categor[ií]a|catégorie|тема|раздел"
+            r"|主题|分类|주제",
+        ),
     )
 )
 _STATES = re.compile(

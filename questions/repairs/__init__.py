@@ -34,10 +34,12 @@ from questions.repairs.layout import with_plain_ends, with_unquoted_lines
 from questions.repairs.numbering import (
     with_bare_numbers,
     with_counted_headings,
+    with_crowded_choices,
     with_decimal_numbers,
     with_deeper_bullets,
     with_keycap_numbers,
     with_own_numbers,
+    with_plain_marks,
     with_plain_numbers,
     with_spaces,
 )
@@ -75,6 +77,8 @@ _REPAIRS = (
     with_own_numbers,
     with_keys_behind_numbers,
     with_counted_headings,
+    with_crowded_choices,
+    with_plain_marks,
     with_plain_numbers,
     with_marks_behind,
     with_plain_headings,

@@ -369,7 +369,9 @@ def with_label_letters(source: Source) -> Source:
         return source
     pair = next((pair for pair in _PAIRS if _are_pairs(source, found, *pair)), None)
     if pair is None:
-        return source
+        letter = next((two for _, two in _PAIRS if _are_below_numbers(source, found, two)), None)
+        texts = {at: source.lines[at][one.end() :] for at, one in found.items() if one["letter"].casefold() == letter}
+        return source.with_lines({at: f"Answer: {text.strip()}" for at, text in texts.items()})
     words = dict(zip(pair, ("Q", "Answer"), strict=True))
     lines = list(source.lines)
     for at, label in found.items():
@@ -387,6 +389,24 @@ def with_label_letters(source: Source) -> Source:
     for at in _only_named(lines, frozenset(found)):
         lines[at] = ""
     return replace(source, lines=tuple(lines))
+
+
+_NUMBERED = re.compile(r"[ \t]*\d{1,3}[.)]")
+_MOSTLY = 2 / 3
+"""Share of numbers with a letter below them from which it is the label of their answers."""
+
+
+def _are_below_numbers(source: Source, found: dict[int, re.Match[str]], letter: str) -> bool:
+    """Returns whether a letter that stands for answers is right below most numbered lines, and nowhere else."""
+    places = [at for at, one in found.items() if one["letter"].casefold() == letter]
+    above = [source.lines[line] for at in places if (line := _filled_above(source, at)) >= 0]
+    below = sum(_NUMBERED.match(line) is not None for line in above)
+    if below < _FEWEST_BELOW_NUMBERS or below < len(places):
+        return False
+    return below >= _MOSTLY * sum(_NUMBERED.match(line) is not None for _, line in source.lines_outside_programs)
+
+
+_FEWEST_BELOW_NUMBERS = 5
 
 
 def _only_named(lines: list[str], labeled: frozenset[int]) -> list[int]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.fences import fence_after, fence_in
-from questions.wording.labels import QUESTION_WORDS
+from questions.wording.labels import ANSWER_WORDS, QUESTION_WORDS
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -96,6 +96,74 @@ def with_plain_numbers(source: Source) -> Source:
         if line.lstrip()[:1].isdigit() and (match := _BULLET_BEHIND.match(line))
     }
     return source.with_lines(found) if len(found) >= _FEWEST_BULLETS else source
+
+
+# Dashes behind the marks of numbers, `1.- What is a view?`, as in Spanish.
+
+_DASHED = re.compile(r"(?P<number>[ \t]{0,8}\d{1,3}[.)])[ ]?[-–—](?:[ ]+(?=[^\s-])|(?=[^\s\d-]))")
+_FEWEST_DASHED = 3
+
+
+def with_plain_marks(source: Source) -> Source:
+    """Returns the document without the dashes behind the marks of numbers, if several lines have one."""
+    found = {
+        at: f"{match['number']} {line[match.end() :]}"
+        for at, line in source.lines_outside_programs
+        if line.lstrip()[:1].isdigit() and (match := _DASHED.match(line))
+    }
+    return source.with_lines(found) if len(found) >= _FEWEST_DASHED else source
+
+
+# Gives numbered lines above lettered options labels, `5 Which one?` becomes `**Question 5:** Which one?`, where most of
+# them are right below the text of another question.
+#
+# Texts copied from PDF files have no blank lines, so that Markdown reads all of them as one paragraph.
+
+_CROWDED = re.compile(r"[ ]{0,3}(?P<number>\d{1,3})(?:[.)]?[ ]+(?=\d)|[.)][ ]*|[ ]+)(?P<text>[^\W_].*|[\"'“«¿(].*)")
+_EMPTY_ANSWER = re.compile(rf"[ ]{{0,3}}(?:{ANSWER_WORDS})[ ]?[:：]?[ ]*", re.IGNORECASE)
+_PAGE = re.compile(
+    r".{0,40}\b(?:page|seite|página|pagina|страница)[ ]\d{1,4}[ ](?:of|von|de|di|van|из)[ ]\d{1,4}\b.{0,60}",
+    re.IGNORECASE,
+)
+"""The line between two pages."""
+_FIRST_LETTER_LINE = re.compile(r"[ ]{0,3}\(?[aA][.)][ ]*\S")
+_FEWEST_CROWDED = 5
+_MOST_LINES = 5
+"""Maximum number of lines of such a question."""
+
+
+def with_crowded_choices(source: Source) -> Source:
+    """Returns the document with labels for such lines, if their numbers go on or begin anew at 1, and without the lines
+    between pages and the words for an answer that nothing follows."""
+    lines = source.lines
+    found: dict[int, re.Match[str]] = {}
+    for at, line in source.lines_outside_programs:
+        if line.lstrip()[:1].isdigit() and (one := _CROWDED.fullmatch(line)) and _has_options_below(lines, at):
+            found[at] = one
+    numbers = [0, *(int(one["number"]) for one in found.values())]
+    crowded = sum(at > 0 and lines[at - 1].strip() != "" for at in found)
+    steps = sum(two in (one + 1, 1) for one, two in pairwise(numbers))
+    if all(one[0][one.end("number")] in ".)" for one in found.values()):
+        # Numbers with marks are read as they are.
+        return source
+    if len(found) < _FEWEST_CROWDED or crowded * 2 <= len(found) or steps < _REGULAR * len(found):
+        return source
+    pages = {at for at, line in enumerate(lines) if _PAGE.fullmatch(line)}
+    filled = [at for at, line in enumerate(lines) if line.strip() and at not in pages]
+    below = [*filled[1:], -1]
+    empty = {at for at, two in zip(filled, below, strict=True) if two in found and _EMPTY_ANSWER.fullmatch(lines[at])}
+    labels = {at: f"**Question {one['number']}:** {one['text']}" for at, one in found.items()}
+    return source.with_lines(dict.fromkeys(pages | empty, "") | labels)
+
+
+def _has_options_below(lines: tuple[str, ...], at: int) -> bool:
+    """Returns whether the first lettered option is right below a line, or below what goes on with it."""
+    for line in lines[at + 1 : at + 1 + _MOST_LINES]:
+        if _FIRST_LETTER_LINE.match(line):
+            return True
+        if not line.strip() or _CROWDED.match(line):
+            return False
+    return False
 
 
 _FIRST = 10

@@ -16,11 +16,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from questions.wording.imperatives import asks_or_demands, may_ask
 from questions.wording.labels import END_OF_QUESTION, QUESTION_WORDS
-from questions.wording.stems import ends_asking, reads_as_question
+from questions.wording.stems import asks_for_questions, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from questions.blocks import Block
@@ -47,7 +48,7 @@ def with_plain_starts(document: Document) -> Source:
     known."""
     source = document.source
     ways = (_with_headings, _with_periods, _with_parts, _with_exercises, _without_tabs, _with_question_labels)
-    for rewritten in (*(way(source) for way in ways), _with_labels(document)):
+    for rewritten in (*(way(source) for way in (*ways, _with_announced_lines)), _with_labels(document)):
         if rewritten:
             lines = list(source.lines)
             for number, line in rewritten.items():
@@ -117,10 +118,10 @@ _TABBED = re.compile(r"(?:\t|[ ]{4})(?P<number>\d{1,3})[.)．、:：]\s{1,4}\S.*
 
 
 def _without_tabs(source: Source) -> dict[int, str]:
-    """Returns the lines with one tab, or four spaces, less, if these are before each number of a list that counts from
+    """Returns the lines with one tab, or four spaces, less, if these are before each number of lists that count from
     1."""
     counts = [int(one["number"]) for line in source.lines if (one := _TABBED.fullmatch(line))]
-    if not _count(counts):
+    if len(counts) < _FEWEST or any(two not in (one + 1, 1) for one, two in pairwise([0, *counts])):
         return {}
     shown = {n: line.removeprefix("\t").removeprefix("    ") for n, line in enumerate(source.lines, 1)}
     return {n: line for n, line in shown.items() if line != source.line(n)}
@@ -146,6 +147,53 @@ def _with_question_labels(source: Source) -> dict[int, str]:
     bare = (n for n, line in enumerate(source.lines, 1) if line.strip() and not _WORD_IN.search(line))
     rules = {n: END_OF_QUESTION if n > last else "" for n in bare}
     return rules | {number: f"**Question:** {line.strip()}" for number, line in filled if number <= last}
+
+
+_MOSTLY = 0.5
+"""Share of lines that must ask where the name or the title of a document announces questions."""
+_SEPARATES = re.compile(r"[ ]{0,3}(?:#{1,6}[ ]|(?:-{3,}|={3,}|\*{3,}|_{3,})(?:.*(?:-{3,}|={3,}))?[ ]*$)")
+_TITLE = re.compile(r"[^\n]{1,80}[:：][ \t]*")
+_END_OF_SENTENCE = (".", "?", "!", "。", "？", "！", "؟", ";")
+_ASKS_WITHIN = re.compile(r"什么|哪些|哪[几个种]|如何|怎[么样]|为何|吗|么|多少|几种|是否|区别|原理|무엇|차이|란$")
+"""What asks anywhere in a line in Chinese or Korean."""
+
+
+def _with_announced_lines(source: Source) -> dict[int, str]:
+    """Returns the lines with a label, if the name or the title of the document announces questions and most of its
+    lines ask: then the others in between name what is asked, unless they are titles."""
+    filled = [(number, line) for number, line in enumerate(source.lines, 1) if _WORD_IN.search(line)]
+    titles = (PurePath(source.name).stem.replace("_", " "), *(line for _, line in filled[:1]))
+    if len(filled) < _FEWEST_LINES or not asks_for_questions(titles):
+        return {}
+    asking = [number for number, line in filled if _asks_alone(line)]
+    if len(asking) < _FEWEST_LINES:
+        return {}
+    lines = [(number, line.strip()) for number, line in filled if asking[0] <= number <= asking[-1]]
+    if any(_MARKED.match(line) and not _SEPARATES.match(line) for _, line in lines):
+        return {}
+    ended = sum(source.line(number).rstrip().endswith(_END_OF_SENTENCE) for number in asking) >= _NEARLY_ALL * len(
+        asking
+    )
+    shown: dict[int, str] = {}
+    for number, line in lines:
+        if ended and line[0] in "([" and not source.line(number - 1).rstrip().endswith(_END_OF_SENTENCE):
+            # The second line of a sentence.
+            continue
+        titled = _SEPARATES.match(line) or _TITLE.fullmatch(line) or (ended and not line.endswith(_END_OF_SENTENCE))
+        asks = number in asking or not titled
+        shown[number] = f"**Question:** {line}" if asks else f"## {line.strip('#-=*: ')}"
+    asked = [line for line in shown.values() if line.startswith("**")]
+    if len(asking) < _MOSTLY * len(asked) or any(len(line) > _LONGEST for line in asked):
+        return {}
+    bare = {n: END_OF_QUESTION for n in range(lines[0][0], lines[-1][0]) if not source.line(n).strip()}
+    return bare | shown
+
+
+def _asks_alone(line: str) -> bool:
+    text = line.strip()
+    if _SEPARATES.match(text) or _TITLE.fullmatch(text) or len(text) > _LONGEST:
+        return False
+    return may_ask(text) or (not text.isascii() and _ASKS_WITHIN.search(text) is not None)
 
 
 _WORD_IN = re.compile(r"\w")

@@ -34,13 +34,15 @@ _WORDS = (
     "|mencion(?:e|a|ar)|señal(?:e|a|ar)|enumer[ae]|nombr[ae]|aponte|identifi(?:ca|que)"
     "|complet[ae]|cre[ae]|realiz[ae]|construy[ae]|diseñ[ae]|pr[uo]eb[ae]|obt[eé]n(?:ga)?|consider[ae]|indi(?:ca|que|car)"
     "|expli(?:ca|que|car)|describ[ea]|defin[ae]|compar[ae]|justifi(?:ca|que)|mostr[ae]|sea|escreva|escrever|prove|encontre"
+    "|aperfeiçoe|modifique|acrescente"
     "|desenh[ae]|resolv[ae]|faça|projete|elabore|cite|descreva|liste|scriv(?:i|ere|ete)|implementa(?:re)?"
     "|dimostr(?:a|are|i|ino)|trova(?:re)?|calcola(?:re)?|determina(?:re)?|disegna(?:re)?|risolv(?:i|ere)"
     "|completa(?:re)?|spiega(?:re)?|descriv(?:i|ere)|elenca(?:re)?|indica(?:re)?|confronta(?:re)?|si [a-z]{3,15}[aio]"
     # Dutch, Swedish, Norwegian, Danish, Finnish, Hungarian
     "|schrijf|bereken|bepaal|toon aan|bewijs|geef|teken|los|implementeer|maak|beschrijf|leg uit|noem|vergelijk|vul"
     "|skriv|beräkna|beregn|bestäm|bestem|visa|vis at|ange|angi|rita|tegn|förklara|forklar|beskriv|lös|løs|bevisa|bevis"
-    "|kirjoita|laske|selitä|todista|määritä|piirrä|[ií]rj(?:a|on)|sz[aá]m[ií]tsa|bizony[ií]tsa|adja meg|magyar[aá]zza"
+    "|kirjoita|laske|selitä|todista|määritä|piirrä|[ií]rj(?:a|on|d|unk)?|készíts(?:en|d|ünk)?"
+    "|sz[aá]m[ií]tsa|bizony[ií]tsa|adja meg|magyar[aá]zza"
     # Indonesian, Malay, Vietnamese
     "|tampilkan|tambahkan|simpan|cetak|ubahlah|tulis(?:kan|lah)?|hitung(?:lah)?|buat(?:lah)?|tentukan|tunjukkan|buktikan|gambar(?:kan|lah)?|cari(?:lah)?"
     "|selesaikan|sebutkan|jelaskan|uraikan|bandingkan|terangkan|hãy|viết|tính|chứng minh|tìm|cho biết|nêu|trình bày"

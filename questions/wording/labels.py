@@ -87,7 +87,7 @@ _EXPLANATION = (
 _NUMBER = r"(?:[ ]?#?(?P<number>\d{1,4}))?"
 _MARKED = rf"(?P<open>\*{{1,3}}|_{{1,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?(?:[:：.)][ ]?(?P=open)|(?P=open)[ ]?[:：])[ ]*"
 _AROUND = rf"(?P<open>\*{{1,3}}|_{{1,3}})(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?=[^\n]{{1,400}}(?P=open)[ ]*$)"
-_BARE = rf"(?P<word>%s){_NUMBER}[ ]?(?::(?:[ ]+|$)|：[ ]*)"
+_BARE = rf"(?P<word>%s){_NUMBER}[ ]?(?::(?:[ \t]+|$)|：[ \t]*)"
 _BRACKETS = rf"[\[【](?P<word>%s){_NUMBER}[\]】][ ]?[:：]?[ ]*"
 _COUNTED = rf"(?P<word>{QUESTION_WORDS})(?:[ ]?#?(?P<number>\d{{1,4}})[ ]?[.)]|[.)])[ ]+(?=\S)"
 _CLIPPED = r"(?P<word>ans)(?:[ ]?#?(?P<number>\d{1,4}))?(?:[.][ ]*:?|[ ]?[-–—])[ ]+(?=\S)"

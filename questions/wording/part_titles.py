@@ -15,7 +15,9 @@ from questions.wording.labels import names_only_questions, only_announces_questi
 if TYPE_CHECKING:
     from questions.source import Source
 
-POINTS = r"\d{1,3}(?:[.,]\d{1,2})?[ ]?(?:points?|pts?|marks?|puntos?|pontos?|punt[oi]|punkte?|балл(?:а|ов)?|点|分)"
+POINTS = (
+    r"\d{1,3}(?:[.,]\d{1,2})?[ ]?(?:points?|pts?|marks?|puntos?|pontos?|punt[oi]|punkte?|балл(?:а|ов)?|点|分)(?:\(s\))?"
+)
 """How many points a question earns."""
 _LONGEST = 120
 """Length of the title of a part, characters."""

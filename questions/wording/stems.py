@@ -275,7 +275,8 @@ BOLD_LINE = re.compile(
 """A paragraph that starts in bold."""
 _PROMOTION = re.compile(
     r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
-    r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|fragen|fragenkatalog"
+    r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|(?:lern|prüfungs|kontroll|test|verständnis|quiz)?fragen"
+    r"|fragenkatalog"
     r"|bewerbungsgespräch|prüfung|vragen"
     r"|pytania|pytań|zagadnienia|rozmowa|вопрос(?:ы|ов)|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
     r"|cuestionario|examen|qcm|exams|klausur|egzamin|esame|tentamen|экзамен\w{0,3}|зач[её]т\w{0,2}|екзамен|ujian|s[ıi]nav[ıi]?"
@@ -303,7 +304,7 @@ _POINTS_AT_END = re.compile(
 )
 """Points in brackets behind a question, or those that somebody got for it: `1/1`, `2 / 3 points`."""
 _POINTS_FIRST = re.compile(
-    rf"[(\[（【](?:{_EARNED})?{POINTS}\.?[)\]）】](?:[ ]*[:：.–—-]+[ ]+|[ ]+)(?=[^\W\d_])", re.IGNORECASE
+    rf"`?[(\[（【](?:{_EARNED})?{POINTS}\.?[)\]）】]`?(?:[ ]*[:：.–—-]+[ ]+|[ ]+)(?=[^\W\d_])", re.IGNORECASE
 )
 """Points in brackets between the number of a question and what it asks."""
 _LONGEST_POINTS = 40
@@ -369,7 +370,7 @@ def question_line(line: str) -> QuestionLine:
         links.append(found["address"])
     if not number:
         number, text = numbered(text)
-    if text.startswith(("(", "[", "（", "【")):
+    if text.startswith(("(", "[", "（", "【", "`")):
         text = _POINTS_FIRST.sub("", text, count=1)
     if level is None:
         level, text = _level_at_start(text)
@@ -443,11 +444,16 @@ _MASKED = re.compile(r"(?<![^\W_])[^\W\d_]\?{3,}|(?<!\S)\?{3,}(?=[ ,;]*\w)")
 """Question marks instead of the letters of a word, `W?????`, or instead of a word."""
 
 
+_LEFT_OPEN = re.compile(r"(?:=|\b(?:adalah|is|are|equals|ist|son|es|est|é|jest|это|равн[оа]))[ ]*(?:\.{3,}|…)$")
+
+
 def reads_as_question(markdown: str) -> bool:
-    """Returns whether a line asks: it contains a question mark or begins with an asking word."""
+    """Returns whether a line asks: it contains a question mark, begins with an asking word or stops at a gap."""
     text = _MASKED.sub("…", plain(markdown)) if "???" in markdown else plain(markdown)
     text = without_lost_signs(text)
     if ("?" in text or not text.isascii()) and _ASKING_END.search(text):
+        return True
+    if text.endswith(("...", "…")) and _LEFT_OPEN.search(text[-_LONGEST_END:]):
         return True
     if text.endswith((";", "；")):
         # A part of a sentence, which continues in the next item.

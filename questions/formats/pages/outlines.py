@@ -127,6 +127,7 @@ def markdown_of_rst(text: str) -> str:
     lines = text.split("\n")
     levels: list[tuple[str, bool]] = []
     found = list(lines)
+    counts: dict[int, int] = {}
     number = 0
     while number < len(lines):
         if program := _DIRECTIVE.fullmatch(lines[number]):
@@ -141,8 +142,9 @@ def markdown_of_rst(text: str) -> str:
             found[number : line + 2] = [""] * (line + 2 - number)
             found[line] = f"{'#' * level} {_inline_rst(lines[line].strip())}"
             number = line + 2
+            counts.clear()
             continue
-        found[number] = _inline_rst(lines[number])
+        found[number] = _inline_rst(_counted(lines[number], counts))
         number += 1
     return "\n".join(found)
 
@@ -181,6 +183,23 @@ def _program(lines: list[str], found: list[str], number: int, indent: int) -> in
     for at in range(number, end):
         found[at] = f"{' ' * (indent + 4)}{lines[at][margin:]}" if lines[at].strip() else ""
     return end
+
+
+_AUTOMATIC = re.compile(r"(?P<indent>[ ]*)(?:#(?P<mark>[.)])|\(#\))(?P<space>[ ]+)(?=\S)")
+
+
+def _counted(line: str, counts: dict[int, int]) -> str:
+    """Returns an item that is numbered automatically, `#. …`, with its number in the list, and any other line as it is.
+    `counts`: the last numbers of the lists that are open, by their indentation."""
+    item = _AUTOMATIC.match(line)
+    indent = len(line) - len(line.lstrip()) if line.strip() else None
+    for inner in [one for one in counts if indent is not None and one >= indent + (item is not None)]:
+        del counts[inner]
+    if item is None:
+        return line
+    counts[len(item["indent"])] = counts.get(len(item["indent"]), 0) + 1
+    number = f"{counts[len(item['indent'])]}{item['mark'] or ')'}"
+    return f"{item['indent']}{number}{item['space']}{line[item.end() :]}"
 
 
 def _inline_rst(line: str) -> str:

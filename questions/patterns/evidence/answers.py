@@ -61,6 +61,10 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
         for start in run
         if start.offers and not (_titles_a_line(start) or _lists_tasks(document, start) or _ends_exam(start))
     }
+    if len(numbered := [start for start in run if start.number]) >= _FEWEST_BOLD:
+        # Check boxes below one topic of many are a list in its text.
+        offering = {start for start in keyed if not start.asks}
+        keyed -= offering if len(offering) * _FEW < len(numbered) else set()
     if sure or (answered and len(answered) * 2 >= len(members)):
         keyed |= members
     counted = [start for start in run if start.number and not start.stem.text and start.text]
@@ -73,6 +77,7 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
 
 _FEWEST_BOLD = 5
 """Fewest numbered headings in a row with nothing below them but a list in which exactly one item is in bold."""
+_FEW = 5
 _RARE = 10
 """How many headings a document has for each topic with a solution, so that these are not questions."""
 

@@ -16,6 +16,7 @@ from questions.patterns.evidence.runs import (
     has_text,
     is_count,
     is_headed,
+    is_sheet,
     is_told,
     split_run,
     with_rest,
@@ -216,7 +217,9 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
         return Verdict(tuple(bullets))
     run = _without_remarks(run)
     items = [start for start in run if not is_only_link(start)]
-    asking = {start for start in items if start.asks or is_headed(start)}
+    asking = {start for start in items if (start.asks and not _states_a_case(start)) or is_headed(start)}
+    if _are_clicks(run):
+        return Verdict()
     over = run[0].headings[-1].text if run[0].headings else ""
     if ends_asking(over) and not any(map(_demands_or_ends_asking, asking)):
         # Steps in the answer to the heading.
@@ -232,7 +235,8 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
         # `Have four options each` and `Are about week 1` continue the sentence, ending in a colon, above them.
         return Verdict()
     numbered = not run[0].depth and all(start.number for start in run)
-    counted = numbered and (is_told(document, run) or _mostly_tasks(start for start in run if start not in asking))
+    told = is_told(document, run) or is_sheet(document, run)
+    counted = numbered and (told or _mostly_tasks(start for start in run if start not in asking))
     if len(asking) * 3 < len(run) * 2 and not counted:
         return split_run(run, asking)
     told_apart = _statements(document, run, asking)
@@ -252,6 +256,22 @@ def _counted_bullets(document: Document, run: list[Start]) -> list[Start]:
     if told or run[0] is not counted[0] or steps * 10 < (len(counted) - 1) * 9 or asking * 3 < len(counted) * 2:
         return []
     return list(with_rest(document, run, counted))
+
+
+_CASE = re.compile(r"(?:you|if|when|while|since|unless)\b(?![^?]{0,2000}[?])", re.IGNORECASE)
+"""The beginning of a sentence that states a case, without a question mark."""
+_CLICKS = re.compile(r"→|\bclick\b|\bbutton\b|\bdashboard\b|\bmenu\b", re.IGNORECASE)
+
+
+def _states_a_case(start: Start) -> bool:
+    """Returns whether a bullet only says when something is so: `You cannot rely on it`, `If memory is short: …`."""
+    return not start.number and _CASE.match(start.stem.text) is not None and not demands(start.stem.text)
+
+
+def _are_clicks(run: list[Start]) -> bool:
+    """Returns whether bullets are the steps through a user interface: half of them name what to click on."""
+    clicks = sum(_CLICKS.search(start.stem.text) is not None for start in run)
+    return clicks * 2 >= len(run) and not any(ends_asking(start.stem.text) for start in run)
 
 
 _FEWEST_BULLETS = 5

@@ -13,7 +13,7 @@ from questions.patterns.evidence.answers import judge_answered
 from questions.patterns.evidence.asking import is_answered_by_text, judge_asking
 from questions.patterns.evidence.contents import judge_listed
 from questions.patterns.evidence.labels import judge_labeled
-from questions.patterns.evidence.runs import FEWEST, SHORTEST, is_count, is_headed, is_told, without_recurring
+from questions.patterns.evidence.runs import FEWEST, SHORTEST, is_count, is_headed, is_sheet, is_told, without_recurring
 from questions.patterns.starts.paragraphs import made_of, up_to_gaps
 from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import announces_only_questions, names_exercises, names_only_questions
@@ -178,6 +178,7 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
         return Verdict()
     told = is_told(document, run) or (kind == "heading" and _is_named_for_questions(document))
+    told = told or (kind == "item" and _are_tasks(document, run))
     if not (told or _is_counted(run) or _lists_topics(document, run) or _are_as_many_as_announced(document, run)):
         return Verdict()
     numbered = [start for start in run if start.number and not is_only_link(start)]
@@ -188,6 +189,12 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if kind == "heading" and any(_holds_headings(start.body) or _titles_parts(start.body) for start in numbered):
         return Verdict()
     return Verdict(tuple(numbered))
+
+
+def _are_tasks(document: Document, run: list[Start]) -> bool:
+    """Returns whether items are the tasks of an exercise sheet, most of which set one or ask."""
+    tasks = sum(asks_or_demands(start.stem.text) for start in run)
+    return tasks * 4 >= len(run) * 3 and is_sheet(document, run)
 
 
 def _is_named_for_questions(document: Document) -> bool:

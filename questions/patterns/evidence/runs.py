@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.candidates import Verdict
 from questions.patterns.contents import is_only_link
+from questions.wording.imperatives import announces_tasks
 from questions.wording.stems import asks_for_questions
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ SHORTEST = 3
 def is_told(document: Document, run: list[Start]) -> bool:
     """Returns whether the title of the document or a heading above announces questions."""
     return asks_for_questions((document.title, *(block.text for block in run[0].headings)))
+
+
+def is_sheet(document: Document, run: list[Start]) -> bool:
+    """Returns whether starts are numbered from 1 on without a gap, and the title of the document or a heading above
+    announces tasks."""
+    if [start.number for start in run] != [str(number) for number in range(1, len(run) + 1)]:
+        return False
+    return any(map(announces_tasks, (document.title, *(block.text for block in run[0].headings))))
 
 
 def split_run(run: list[Start], read: set[Start]) -> Verdict:

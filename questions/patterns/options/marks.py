@@ -115,11 +115,17 @@ _LETTER = re.compile(r"[(\[]?(?P<letter>[A-Za-z])[).\]][ \t]+(?=\S)")
 
 
 def _without_letters(options: list[FoundOption]) -> list[FoundOption]:
-    """Returns the options without their letters, if each has the next one."""
+    """Returns the options without their letters, if each has the next one; those in bold behind it are marked."""
     found = [_LETTER.match(option.text) for option in options]
     if not all(one and one["letter"].lower() == option.id for one, option in zip(found, options, strict=True)):
         return options
-    return [option._replace(text=_LETTER.sub("", option.text, count=1)) for option in options]
+    return [_without_letter(option) for option in options]
+
+
+def _without_letter(option: FoundOption) -> FoundOption:
+    text = _LETTER.sub("", option.text, count=1)
+    bold = _IN_BOLD.fullmatch(text)
+    return option._replace(text=bold["text"].strip(), marked=True) if bold else option._replace(text=text)
 
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>ul|ol|li|b|strong)\b[^<>]{0,100}>", re.IGNORECASE)

@@ -29,3 +29,23 @@ def test_irregular_block_is_named_and_moves_no_other(first: bool, options: int, 
     start = sum(map(len, blocks[: at - 1])) + 1
     named = [one.span for one in reading.findings if one.code == "Q603"]
     assert [(one.line, one.end_line) for one in named] == [(start, start + len(blocks[at - 1]) - 1)]
+
+
+@pytest.mark.parametrize("label", ["{n}. ", ""])
+def test_the_right_option_again_at_the_end_of_each_block_is_the_key(label: str) -> None:
+    lines = []
+    for number in range(1, 8):
+        options = [f"{label.format(n=n)}call {number} of kind {n}" for n in (1, 2, 3)]
+        lines += [f"Call that copies a tensor {number} times", *options, options[number % 3]]
+    questions = read_bank("\n".join(lines), name="quiz.txt").bank.questions
+    assert [[o.text for o in one.options if o.right] for one in questions] == [
+        [f"call {number} of kind {number % 3 + 1}"] for number in range(1, 8)
+    ]
+
+
+def test_a_last_line_of_its_own_in_one_block_makes_no_key() -> None:
+    lines = []
+    for number in range(1, 8):
+        options = [f"{n}. call {number} of kind {n}" for n in (1, 2, 3)]
+        lines += [f"Call that copies a tensor {number} times", *options, options[0] if number < 7 else "4. none"]
+    assert not any(one.answered for one in read_bank("\n".join(lines), name="quiz.txt").bank.questions)

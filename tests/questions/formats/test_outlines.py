@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import read_bank
-from questions.formats.pages.outlines import markdown_of_org
+from questions.formats.pages.outlines import markdown_of_org, markdown_of_rst
 from tests.questions.formats.readings import read_as
 
 
@@ -93,3 +93,18 @@ def test_headlines_of_org_drill_that_ask_stay_the_questions() -> None:
     text = "".join(card.format(name=name) for name in ("view", "clone", "leaf"))
     asked = [line.split(" | ")[0].split("\n")[0] for line in read_as("cards.org", text)]
     assert asked == ["What does a view hold?", "What does a clone hold?", "What does a leaf hold?"]
+
+
+def test_items_that_are_numbered_automatically_have_their_numbers() -> None:
+    text = "Week 1\n------\n\n#) Derive it.\n\n#) Define a view.\n\nWeek 2\n------\n\n#. Prove it:\n\n   (#) First.\n"
+    text += "   (#) Second.\n\n#. Compute it.\n\nThe norm.\n\n#. Draw it.\n"
+    items = [line.strip() for line in markdown_of_rst(text).split("\n") if line.strip()[:1].isdigit()]
+    assert items == [
+        "1) Derive it.",
+        "2) Define a view.",
+        "1. Prove it:",
+        "1) First.",
+        "2) Second.",
+        "2. Compute it.",
+        "1. Draw it.",
+    ]

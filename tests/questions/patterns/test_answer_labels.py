@@ -169,3 +169,11 @@ def test_a_section_below_the_last_answer_is_no_part_of_it() -> None:
     text += "## For Anki\n\n```\n" + "".join(f"{asked};{said}\n" for asked, said in cards) + "```\n"
     questions = read_bank(text, name="cards.md").bank.questions
     assert [(one.prompt, one.answer) for one in questions] == cards
+
+
+def test_a_tab_may_follow_a_label() -> None:
+    text = "\n\n\n".join(f"Q:\tThe view {n} shares what\n\nA:\tthe storage {n}" for n in range(1, 5))
+    questions = read_bank(text, name="a.txt").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [
+        (f"The view {n} shares what", f"the storage {n}") for n in range(1, 5)
+    ]

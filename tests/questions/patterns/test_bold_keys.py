@@ -61,3 +61,11 @@ def test_headings_that_only_state_ask_where_one_item_below_each_is_bold(mark: st
     questions = read_bank(bulleted(mark), name="quiz.md").bank.questions
     assert len(questions) == 24
     assert [option.text for one in questions for option in one.options if option.right] == ["True", "False"] * 12
+
+
+def test_a_bold_text_behind_the_letter_of_a_bullet_is_the_key() -> None:
+    text = "\n".join(
+        f"{n}. Which call has number {n}?\n   - a) one\n   - b) **two of {n}**\n   - c) three\n" for n in range(1, 7)
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [[o.text for o in one.options if o.right] for one in questions] == [[f"two of {n}"] for n in range(1, 7)]
