@@ -329,7 +329,8 @@ def _as_record(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
     if not isinstance(record, list) or len(record) < 2 or isinstance(record[0], list | dict):
         return None
     asked = sum(isinstance(one, str) and reads_as_question(one) for one in record)
-    offered = [one for one in record if isinstance(one, list) and len(one) > 1]
+    given = data.values if isinstance(data, _Call) else data
+    offered = [one for one in given if isinstance(one, list) and len(one) > 1]
     return record if asked == 1 or (len(offered) == 1 and any(isinstance(one, str) for one in record)) else None
 
 

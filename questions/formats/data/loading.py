@@ -228,7 +228,8 @@ def _loose_yaml(text: str) -> Loaded:
 _NO_KEY = object()
 _DEEPEST_YAML = 20
 _ASKS = re.compile(
-    r"^[ \t]*(?:-[ \t]+)?[\"']?[^\W\d][\w ]{0,30}[\"']?[ ]?:[ \t]*\S|^-[ \t]*(?:\n[ \t]+)?-[ \t]+\S", re.MULTILINE
+    r"^[ \t]*(?:-[ \t]+)?(?:\{[ \t]*)?[\"']?[^\W\d][\w ]{0,30}[\"']?[ ]?:[ \t]*\S|^-[ \t]*(?:\n[ \t]+)?-[ \t]+\S",
+    re.MULTILINE,
 )
 """A field with a value, or a list in a list."""
 

@@ -153,12 +153,48 @@ def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
     if len(lists) + len(named) != 1 or not all(isinstance(value, list | dict) for value in named):
         return fields
     keys = [name for name in ("a", *_RIGHT) if name not in lists and isinstance(fields.get(name), int | str)]
-    if len(keys) != 1 or any(ROLE_OF.get(name) in ("correct", "index", "answer") for name in fields):
+    if len(keys) + sum(ROLE_OF.get(name) in ("correct", "index", "answer") for name in fields) != 1:
         return fields
-    whole = {**dict.fromkeys(lists, "options"), keys[0]: "correct"}
+    whole = {**dict.fromkeys(lists, "options"), **dict.fromkeys(keys, "correct")}
     if isinstance(fields.get("e"), str):
         whole["e"] = "explanation"
     return {whole.get(name, name): value for name, value in fields.items()}
+
+
+_MARKS = {"true": True, "false": False, "1": True, "0": False}
+_LETTERED = "abcdefgh"
+
+
+def of_marked_letters(data: dict[Any, Any]) -> dict[Any, Any]:
+    """Returns a question with its options in a list, where each is in a field of its letter with a mark beside its
+    text, as XML becomes JSON: `a: {"-answer": "true", "#text": "…"}`. Others are returned as they are."""
+    fields = {str(name).lower(): name for name in data}
+    letters = [letter for letter in _LETTERED if letter in fields and isinstance(data[fields[letter]], dict)]
+    options: list[Any] = [_marked(data[fields[letter]]) for letter in letters]
+    if len(options) < _FEWEST_LETTERS or "".join(letters) != _LETTERED[: len(letters)] or None in options:
+        return data
+    if any(ROLE_OF.get(spelled(str(name))) in ("options", "correct", "index", "answer") for name in data):
+        return data
+    rest = {name: value for name, value in data.items() if str(name).lower() not in letters}
+    if not any(option["correct"] for option in options if option):
+        # Marks of which none is right are no key.
+        options = [option["text"] for option in options if option]
+    asks = fields.get("q") if not any(ROLE_OF.get(spelled(str(name))) == "question" for name in rest) else None
+    return {("question" if name == asks else name): value for name, value in rest.items()} | {"options": options}
+
+
+_FEWEST_LETTERS = 2
+
+
+def _marked(option: dict[Any, Any]) -> dict[str, Any] | None:
+    """Returns an option of a text and a mark; None for anything else."""
+    if len(option) != 2:
+        return None
+    by_name = {spelled(str(name)): value for name, value in option.items()}
+    mark = next((by_name[name] for name in ("answer", "correct", "right", "is correct") if name in by_name), None)
+    right = mark if isinstance(mark, bool) else _MARKS.get(str(mark).lower())
+    text = next((by_name[name] for name in ("text", "#text", "value") if isinstance(by_name.get(name), str)), "")
+    return {"text": text, "correct": right} if text and right is not None else None
 
 
 def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:

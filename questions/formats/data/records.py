@@ -42,6 +42,7 @@ from questions.formats.data.nested import (
     by_initials,
     entries_by_number,
     listed_questions,
+    of_marked_letters,
     one_field_each,
     unnested,
     without_wrappers,
@@ -363,7 +364,8 @@ def _by_place(value: Any) -> dict[str, Any]:
 
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
-    fields = unnested(by_initials(of_published(of_conversation(of_task(in_one_language(data))))), DATA_ROLES)
+    marked = of_marked_letters(in_one_language(data))
+    fields = unnested(by_initials(of_published(of_conversation(of_task(marked)))), DATA_ROLES)
     values, unknown, others = by_roles(
         {name: in_one_text(value, DATA_ROLES.get(name)) for name, value in fields.items()}
     )

@@ -148,6 +148,11 @@ var quiz = [
             "class Home { Widget build() => MaterialApp(title: 'Which one?', home: Text('What is this?')); }",
         ),
         ("Main.java", 'class Main { void ask() { // Q1. What is a view?\\n String question = "Why?"; } }'),
+        (
+            "page.go",
+            'func page() { w.Header().Set("Content-Security-Policy", fmt.Sprintf("default \'%s\'", hash))\n'
+            'mux.GET(path.Join(prefix, "/categories"), serve(config, colors)) }',
+        ),
         ("question.kt", "data class Question(val text: String, val options: List<String>, val answer: Int)"),
     ],
 )

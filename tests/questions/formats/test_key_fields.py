@@ -137,3 +137,25 @@ answers = ("A", "B", "A")
 guesses = []
 """
     assert read_as("quiz.py", program) == [*WANTED, "Which adds? | + sum | - cat"]
+
+
+def test_a_key_with_its_whole_name_beside_fields_of_one_letter() -> None:
+    data = '- {id: 1, correct: b, q: "Which shares memory?", a: [a clone, a view]}\n'
+    data += '- {id: 2, correct: a, q: "Which one copies?", a: [a clone, a view]}\n'
+    assert read_as("quiz.yaml", data) == [
+        "Which shares memory? | - a clone | + a view",
+        "Which one copies? | + a clone | - a view",
+    ]
+
+
+def test_options_in_fields_of_their_letters_with_marks() -> None:
+    options = {
+        "a": {"-answer": "false", "#text": "a clone"},
+        "b": {"-answer": "true", "#text": "a view"},
+    }
+    asked = {"-number": "1", "q": "Which shares memory?", **options, "explanation": "It has none of its own."}
+    data = json.dumps({"questions": {"question": [asked, {**asked, "q": "Which one copies nothing?"}]}})
+    assert read_as("quiz.json", data) == [
+        "Which shares memory? | - a clone | + a view | why It has none of its own.",
+        "Which one copies nothing? | - a clone | + a view | why It has none of its own.",
+    ]
