@@ -281,7 +281,7 @@ def test_a_recipe_lies_beside_its_document(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_and_a_picture_are_no_success(tmp_path: Path) -> None:
-    assert CliRunner().invoke(bank_command, ["check", str(tmp_path)]).exit_code == 1
+    assert CliRunner().invoke(bank_command, ["check", str(tmp_path)]).exit_code == 2
     (tmp_path / "a.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     result = CliRunner().invoke(bank_command, ["check", str(tmp_path / "a.md")])
     assert result.exit_code == 1 and "this is a PNG picture" in result.stdout
