@@ -67,9 +67,17 @@ def read(source: Source) -> ImportDraft:
         )
     for place in found.others:
         draft.add("Q603", "this is no pair of a question and an answer", "write it like the others", place)
-    rows = [((from_tagged(one.front), from_tagged(one.back)), (one.first, one.last)) for one in found.pairs]
+    rows = [
+        ((from_tagged(one.front), from_tagged(_without_label(one.back))), (one.first, one.last)) for one in found.pairs
+    ]
     add_rows(draft, [Column("question"), Column("answer")], rows, base=None)
     return draft
+
+
+def _without_label(back: str) -> str:
+    """Returns an answer without a label such as `Answer:` at its start; as it is if nothing follows the label."""
+    label = label_of(back)
+    return back[label.end :].strip() or back if label and label.role == "answer" else back
 
 
 def _found(source: Source) -> _Found | None:

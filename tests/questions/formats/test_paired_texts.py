@@ -36,6 +36,11 @@ def test_blocks_of_two_lines_are_questions_and_answers() -> None:
     assert read(text, "calls.txt") == PAIRS
 
 
+def test_the_label_of_an_answer_is_not_part_of_it() -> None:
+    text = "\n\n".join(f"    {front}\n        Answer: {back}" for front, back in PAIRS)
+    assert read(text, "calls.txt") == PAIRS
+
+
 def test_a_block_that_is_no_pair_is_named() -> None:
     text = "\n\n".join(f"{front}\n{back}" for front, back in PAIRS) + "\n\nCalls that view:\nview\nreshape\n"
     reading = read_bank(text, name="calls.txt")
