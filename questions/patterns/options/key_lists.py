@@ -19,7 +19,7 @@ from questions.patterns.options.keys import key_of
 from questions.patterns.options.search import FoundOption
 from questions.patterns.tables import answer_in_row
 from questions.source import Finding, trim
-from questions.wording.labels import ANSWER_WORDS, announces_keys, is_placeholder, label_of
+from questions.wording.labels import ANSWER_WORDS, announces_keys, is_placeholder, label_of, text_after
 from questions.wording.stems import ends_asking, question_line
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from questions.blocks import Block, Fold
     from questions.document import Document
     from questions.model import Question
-    from questions.wording.labels import Role
+    from questions.wording.labels import Label, Role
 
 _ENTRY = re.compile(
     r"[ ]{0,3}(?:[-*+|][ ]+)?(?:\*\*|__)?(?:q(?:uestion)?[ ]?|问题|题|№)?(?P<number>\d{1,4})(?:\*\*|__)?"
@@ -59,7 +59,7 @@ class KeyList:
     first: int
     last: int
     keys: tuple[tuple[str, str, int], ...]
-    """Number, text and line of each."""
+    """Number, text and line of each; without numbers, they are in the order of the questions."""
     sections: tuple[tuple[int, str], ...] = ()
     """Line and title of each heading inside."""
 
@@ -93,9 +93,13 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
             and not any(one.first <= fold.first <= one.last for one in found)
         ):
             found.append(KeyList(fold.first, fold.last, keys))
+    answers = sum(label.role == "answer" for labels in document.layout.labels.values() for label in labels)
     for block in document.blocks:
-        if block.kind == "paragraph" and any(label.role == "answer" for label in document.labels(block)):
-            found += _in_line(document, block.first, block.last)
+        if block.kind == "paragraph" and (labels := [one for one in document.labels(block) if one.role == "answer"]):
+            behind = text_after(document.source, labels[0], block.last)
+            found += _in_line(document, labels[0], block.last, behind, alone=answers == 1)
+        elif block.kind == "heading" and (label := label_of(block.text, block.first)) and label.role == "answer":
+            found += _in_line(document, label, block.last, block.text[label.end :], alone=not answers)
     return tuple(sorted(found, key=lambda one: one.first))
 
 
@@ -156,18 +160,43 @@ def _titles_above(document: Document, lines: list[int]) -> Iterator[frozenset[st
         yield frozenset(map(_title, above))
 
 
-def _in_line(document: Document, first: int, last: int) -> Iterator[KeyList]:
-    """Yields the keys in a line such as `Answers: 1-B, 2-C, 3-A`."""
-    lines = [document.source.line(number) for number in range(first, last + 1)]
+def _in_line(document: Document, label: Label, last: int, behind: str, *, alone: bool) -> Iterator[KeyList]:
+    """Yields the keys behind a label, such as `Answers: 1-B, 2-C, 3-A`, or without numbers `Answers: B, C, A`.
+
+    `behind`: the text after the label, up to line `last`. `alone`: whether it is the only label of an answer.
+    """
+    lines = [document.source.line(number) for number in range(label.line, last + 1)]
     if sum(_LETTER_FIRST.match(line) is not None for line in lines) > 1:
         # In `A. 1955`, `B. 1956`, a year and the next letter are no number and key.
         return
     text = " ".join(lines)
     pairs = list(_PAIR.finditer(text))
-    if len(pairs) > _FEWEST and [int(one["number"]) for one in pairs] == list(
-        range(int(pairs[0]["number"]), int(pairs[0]["number"]) + len(pairs))
-    ):
-        yield KeyList(first, last, tuple((one["number"], one["key"], first) for one in pairs))
+    numbers = [int(one["number"]) for one in pairs]
+    several = announces_keys(label.word)
+    only_pairs = several and not _PAIR.sub("", behind).strip(" |,;.-*_")
+    if len(pairs) > (_FEWEST - 1 if only_pairs else _FEWEST) and _count_up(numbers):
+        yield KeyList(label.line, last, tuple((one["number"], one["key"], label.line) for one in pairs))
+    elif several and _ends_part(document, last) and (in_order := _IN_ORDER.fullmatch(behind)):
+        letters = _LETTER.findall(in_order[0].upper())
+        repeated = len(set(letters)) < len(letters)
+        # `A, C` may be the key of one question; `C, A, A` gives one to each, and so does `C, A` if no other has a key.
+        if repeated or (letters != sorted(letters) and alone):
+            yield KeyList(label.line, last, tuple(("", letter, label.line) for letter in letters))
+
+
+def _ends_part(document: Document, last: int) -> bool:
+    """Returns whether nothing follows a line but a heading or a rule."""
+    following = next(_below(document, last + 1), None)
+    return following is None or following.kind in ("heading", "rule")
+
+
+def _count_up(numbers: list[int]) -> bool:
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+_LETTER = re.compile("[A-J]")
+_IN_ORDER = re.compile(r"[*_ ]*(?:[A-J]{3,40}|[A-Ja-j](?:(?:[ ]?[,;/][ ]?|[ ])[A-Ja-j]){1,80})[*_ .]*")
+"""Letters of keys without numbers."""
 
 
 def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str, int]]:
@@ -216,20 +245,43 @@ def with_keys(
     for one in lists:
         # Two lists that follow each other are about the same questions.
         before = last if bisect_left(lines, one.first) > bisect_left(lines, last) else before
-        scope: dict[str, list[int]] = {}
+        if not one.keys[0][0]:
+            scope = range(bisect_left(lines, before + 1), bisect_left(lines, one.first))
+            findings += _give_in_order(document, found, scope, one)
+            last = one.last
+            continue
+        by_number: dict[str, list[int]] = {}
         for index, question in enumerate(found):
             if before < question.place.line < one.first and question.number:
-                scope.setdefault(question.number, []).append(index)
+                by_number.setdefault(question.number, []).append(index)
         for number, text, line in one.keys:
-            places = scope.get(number, [])
+            places = by_number.get(number, [])
             if len(places) > 1 and (section := one.section_of(line)):
                 places = [place for place in places if section in titles[place]]
             if len(places) == 1:
                 found[places[0]] = _answered(found[places[0]], text)
             else:
-                findings.append(_unused(document, line, number, len(places)))
+                fitting = f"{len(places)} questions have number {number}"
+                findings.append(
+                    _unused(document, line, fitting if places else f"no question before it has number {number}")
+                )
         last = one.last
     return found, findings
+
+
+def _give_in_order(document: Document, questions: list[Question], scope: range, keys: KeyList) -> Iterator[Finding]:
+    """Gives the keys of a list without numbers to the questions of a scope: one to each choice, if there are as many
+    and none has a key; else all to the last one. Yields a finding where neither fits."""
+    letters = [letter for _, letter, _ in keys.keys]
+    choices = [index for index in scope if questions[index].options]
+    if len(choices) == len(letters) and not any(questions[index].answered for index in choices):
+        for index, letter in zip(choices, letters, strict=True):
+            questions[index] = _answered(questions[index], letter)
+    elif scope and len(set(letters)) == len(letters):
+        questions[scope[-1]] = _answered(questions[scope[-1]], ", ".join(letters))
+    else:
+        note = f"{len(letters)} keys without numbers, and {len(choices)} questions with options above them"
+        yield _unused(document, keys.first, note)
 
 
 def _answered(question: Question, text: str) -> Question:
@@ -275,13 +327,12 @@ def _without_label(text: str, role: Role) -> str:
     return trim(f"{rest.removesuffix(label.closing) if label.closing else rest}{mark}{below}")
 
 
-def _unused(document: Document, line: int, number: str, fitting: int) -> Finding:
-    which = f"{fitting} questions have number {number}" if fitting else f"no question before it has number {number}"
+def _unused(document: Document, line: int, reason: str) -> Finding:
     return Finding(
         "Q109",
         "warning",
         "this key belongs to no single question",
         document.source.span(line),
-        note=f"{which}; the key was not used",
+        note=f"{reason}; the key was not used",
         help="number the questions and their keys alike, or write each answer below its question",
     )
