@@ -134,7 +134,7 @@ async def _run_connection(
             await _update_commands(app.bot)
         await _learn_commands(app)
         await set_gateway_url(app.bot, settings.api_url)
-        async with _connection(app.bot) as connecting:
+        async with _gateway_connection(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
             async with in_background(
                 _supervise("dispatcher", dispatcher.run),
@@ -197,7 +197,7 @@ async def _supervise(name: str, run: Callable[[], Awaitable[None]], *, again: bo
 
 
 @contextlib.asynccontextmanager
-async def _connection(bot: discord.Client) -> AsyncIterator[asyncio.Task[None]]:
+async def _gateway_connection(bot: discord.Client) -> AsyncIterator[asyncio.Task[None]]:
     """Yields the task of the gateway connection, and ends it within seconds when the block exits.
 
     The client is closed first: during a reconnect, discord.py swallows a cancellation and would connect forever.

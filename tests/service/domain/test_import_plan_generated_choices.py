@@ -60,7 +60,7 @@ async def test_they_come_along_and_the_preview_says_how_many(stage: Stage) -> No
     assert (preview.generated, preview.waiting, preview.twins) == (preview.added - 6, 0, ())
     assert preview.generated >= 4
     done = await bring(stage, "use")
-    assert done == preview.model_copy(update={"applied": True})
+    assert done == preview.model_copy(update={"applied": True, "number": 1})
     assert len(made_of(await asked_ids(stage, ada.workspace_id))) == preview.generated
 
 
