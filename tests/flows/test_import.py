@@ -120,4 +120,4 @@ def test_an_error_in_a_document_is_shown_with_its_place_and_fix(database_url: st
 def test_a_folder_without_documents_is_refused(database_url: str, tmp_path: Path) -> None:
     ended = bank("import", str(tmp_path), url=database_url)
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"dailygrad: there is no document in {tmp_path}: name a file")
+    assert ended.stderr.startswith(f"dailygrad: there is no document in {tmp_path}: pass a file")
