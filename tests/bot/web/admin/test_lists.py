@@ -24,7 +24,7 @@ async def test_statistics_list_questions_with_a_cure(room: Room, member: Browser
     page = words(await shown(member, "/statistics"))
     assert "1 question needs a look." in page
     assert "Too easy 1 Nearly everyone is right." in page
-    assert re.search(r"one-right 100 % 12 too few 0", page)
+    assert re.search(r"one-right 100% 12 too few 0", page)
 
 
 async def test_seasons_start_end_and_keep_their_board(room: Room, member: Browser) -> None:
