@@ -113,7 +113,7 @@ async def test_an_edit_of_a_text_that_was_changed_meanwhile_is_not_made(room: Ro
     assert "Edited." in await posted(member, "/review/edit", {**fields, "text": first})
     await shown(member, "/review/edit?question=one-right")
     answered = await sent(member, "/review/edit", {**fields, "text": written.replace("swaps", "exchanges")})
-    assert "has another text now than when you opened it here" in words(answered.text)
+    assert "has changed since you opened it here" in words(answered.text)
     assert "exchanges" in answered.text
 
 
