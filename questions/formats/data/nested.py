@@ -177,7 +177,7 @@ def of_marked_letters(data: dict[Any, Any]) -> dict[Any, Any]:
         return data
     rest = {name: value for name, value in data.items() if str(name).lower() not in letters}
     if not any(option["correct"] for option in options if option):
-        # Marks of which none is right are no key.
+        # If no option is marked as right, the marks are not a key.
         options = [option["text"] for option in options if option]
     asks = fields.get("q") if not any(ROLE_OF.get(spelled(str(name))) == "question" for name in rest) else None
     return {("question" if name == asks else name): value for name, value in rest.items()} | {"options": options}

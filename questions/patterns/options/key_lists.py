@@ -271,7 +271,7 @@ def with_keys(
 
 def _give_in_order(document: Document, questions: list[Question], scope: range, keys: KeyList) -> Iterator[Finding]:
     """Gives the keys of a list without numbers to the questions of a scope: one to each choice, if there are as many
-    and none has a key; else all to the last one. Yields a finding where neither fits."""
+    and none has a key; else, if no letter repeats, all to the last one. Yields a finding where neither fits."""
     letters = [letter for _, letter, _ in keys.keys]
     choices = [index for index in scope if questions[index].options]
     if len(choices) == len(letters) and not any(questions[index].answered for index in choices):
