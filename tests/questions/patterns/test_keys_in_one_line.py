@@ -65,3 +65,18 @@ def test_more_or_fewer_keys_than_questions_are_given_to_nobody() -> None:
 def test_two_keys_below_a_question_that_is_explained_are_its_own() -> None:
     reading = read(2, "Answers: B, A", "\nBoth share memory.\n")
     assert right(reading)[0] == []
+
+
+def test_each_part_of_a_document_may_have_its_line_of_keys() -> None:
+    part = "\n".join(ASKED)
+    text = f"# Tensor quiz\n\n## Part 1\n\n{part}\n\nAnswers: B, A, A\n\n## Part 2\n\n{part}\n\nAnswers: A, B, B\n"
+    wrong = ["`x.clone()`", "`x.t()`", "`x + 1`"]
+    assert right(read_bank(text, name="quiz.md")) == [[one] for one in (*RIGHT, *wrong)]
+
+
+def test_keys_without_numbers_are_given_to_nobody_where_a_question_has_its_own() -> None:
+    reading = read_bank(
+        f"# Tensor quiz\n\n{ASKED[0]}\n\nAnswer: A\n\n{ASKED[1]}\n{ASKED[2]}\n\nAnswers: B, A, A\n", name="quiz.md"
+    )
+    assert right(reading) == [["`x.clone()`"], [], []]
+    assert "Q109" in [one.code for one in reading.findings]
