@@ -65,7 +65,7 @@ class SlackSettings(BaseSettings):
     quiet_s: float = Field(900, gt=0, validation_alias=_ENVIRONMENT["quiet_s"])
     """Socket Mode: silence after which the connection is replaced, seconds."""
     ping_s: float = Field(5, gt=0, validation_alias=_ENVIRONMENT["ping_s"])
-    """Socket Mode: ping interval, seconds. A connection that misses four pings is replaced."""
+    """Socket Mode: ping interval, seconds. A ping that is not answered within half of it replaces the connection."""
     view_wait_s: float = Field(0.5, ge=0, lt=3, validation_alias=_ENVIRONMENT["view_wait_s"])
     """Time a reply may take before a waiting view is opened for it, seconds. A trigger lives three seconds."""
     data: Path = Field(Path(".dailygrad"), validation_alias=_ENVIRONMENT["data"])

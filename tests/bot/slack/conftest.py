@@ -249,5 +249,5 @@ async def workspace(
 
 
 def settings_of(environment: Mapping[str, str], data: Path, **more: Any) -> SlackSettings:
-    """Returns settings as read from the environment."""
-    return SlackSettings.model_validate({**environment, "DAILYGRAD_DATA": data, "DAILYGRAD_SLACK_PING_S": 1, **more})
+    """Returns settings as read from the environment, with a ping interval that no slow machine misses."""
+    return SlackSettings.model_validate({**environment, "DAILYGRAD_DATA": data, "DAILYGRAD_SLACK_PING_S": 120, **more})

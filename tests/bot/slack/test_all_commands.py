@@ -204,7 +204,7 @@ async def test_every_button(workspace: Workspace) -> None:
     draft = await hands.fills(ann, "Not submitted yet", text="What is a zebra?")
     await hands.presses(ann, draft, "Edit", "The question with its answer")
     question = "### Q1. What is a zebra?\n\n**Answer:** A zebra is a striped horse.\n"
-    await hands.fills(ann, "Suggestion 1 is with", text=question)
+    await hands.fills(ann, "The moderators have suggestion 1 now", text=question)
     waiting = await workspace.types(boss, "/quiz-admin review suggestions", "Suggestion 1 by")
     shown = await hands.presses(boss, waiting, "Review 1", "striped horse")
     await hands.presses(boss, shown, "Decline", "Why is it declined?")
