@@ -49,14 +49,12 @@ def test_one_module_alone_names_the_folder_beside_the_repository() -> None:
     assert [str(file.relative_to(ROOT)) for file in found] == []
 
 
-@pytest.mark.timeout(150)
 def test_the_platforms_rules_hold_without_the_files() -> None:
     counts = run(*CHECKED_ALWAYS, "-m", "not external")
     assert counts.keys() <= {"passed", "deselected"}
     assert counts["passed"] > 200
 
 
-@pytest.mark.timeout(150)
 def test_what_needs_the_files_is_skipped_without_them() -> None:
     reading = [str(file) for file in modules() if "tests.external" in file.read_text(encoding="utf-8")]
     tests = [file for file in reading if Path(file).name.startswith("test_")]

@@ -11,7 +11,7 @@ from sandbox.wire import Limits, Run
 from tests.container.conftest import Container
 from tests.container.engine import said
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container]
 
 ATTACKS = {
     "internet socket": ("import socket; socket.socket(socket.AF_INET)", "denied"),

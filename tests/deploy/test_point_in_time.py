@@ -160,7 +160,6 @@ async def archived_at(server: Server) -> datetime | None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_lost_database_is_restored_to_an_instant(server: Server) -> None:
     write(server, "before the backup")
     server.script("base")
@@ -204,7 +203,6 @@ def test_a_lost_database_is_restored_to_an_instant(server: Server) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_old_backups_go_with_the_wal_that_only_they_need(server: Server) -> None:
     for number in range(3):
         made = instant(server)

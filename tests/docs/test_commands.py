@@ -147,7 +147,6 @@ def statuses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("words", runnable())
 def test_a_command_in_a_shell_block_runs(statuses: dict[str, int], words: str) -> None:
     assert statuses[words] in STATUSES.get(split(words)[0], (0,))

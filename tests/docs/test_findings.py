@@ -100,7 +100,6 @@ def test_two_documents_of_a_folder_lead_to_the_finding_about_their_bank(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-@pytest.mark.timeout(300)
 async def test_proving_the_examples_leads_to_the_findings(sandbox: SandboxClient) -> None:
     readings = {}
     for code in explanations():

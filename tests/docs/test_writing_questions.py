@@ -45,7 +45,6 @@ def test_an_example_reads_without_a_finding(name: str) -> None:
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMED)
 async def test_an_example_is_proved(sandbox: SandboxClient, name: str) -> None:
     work = plan_proofs([NAMED[name]])
@@ -66,7 +65,6 @@ async def test_the_proof_that_members_see_runs_on_its_own(sandbox: SandboxClient
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(300)
 async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: SandboxClient) -> None:
     (family,) = NAMED["shape-of-a-product"].bank.questions
     assert len(await generate_variants(family, sandbox, seed=1, count=5)) == 5

@@ -9,7 +9,7 @@ from tests.bench.many import Plan
 from tests.faults.backend import Backend, Bots
 from tests.faults.discord_faults import team_ready
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["alive", "killed in the middle"])

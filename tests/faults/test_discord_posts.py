@@ -14,7 +14,7 @@ from tests.doubles.discord.world import BOT_NEEDS, SEND, VIEW
 from tests.faults.backend import LEASE_S, Backend, Bots
 from tests.faults.discord_faults import CREATE, Team, questions, team_ready
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

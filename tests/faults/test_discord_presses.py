@@ -20,7 +20,7 @@ from tests.faults.discord_faults import (
 )
 from tests.machine import private_mb
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.doubles.discord.world import Guild
 from tests.faults.backend import Backend, Bot, Bots, boss_of
 from tests.faults.discord_faults import questions
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.slow
 PROCESSES = 2
 
 

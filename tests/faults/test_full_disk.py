@@ -14,7 +14,7 @@ import pytest
 from tests.faults.backend import Backend, Bots
 from tests.faults.discord_faults import option, team_ready
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tests.bench.bench_slack import run
 from tests.bench.many import Plan
 from tests.doubles.slack.limits import Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kill", [False, True])

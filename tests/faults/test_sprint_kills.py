@@ -27,7 +27,6 @@ PLAN = SprintPlan(members=40, questions=2, seconds=60, by_hand=True)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 async def test_a_sprint_goes_on_and_counts_every_answer_once(backend: Backend, tmp_path: Path) -> None:
     report = await on_discord(backend, tmp_path, PLAN)
     assert report.wrong == [], report
@@ -54,7 +53,6 @@ def test_the_check_would_see_a_lost_a_doubled_and_a_late_answer() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("moment", ["begins", "is announced", "was announced"])
 async def test_a_planned_sprint_whose_start_is_killed_starts_and_is_announced_once(
     backend: Backend, tmp_path: Path, moment: str

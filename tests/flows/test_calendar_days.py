@@ -24,7 +24,7 @@ from tests.flows.test_processes import EVERY_DAY, ROOT, TOKEN, Part, Parts, done
 from tests.forked import Forked
 
 __all__ = ["parts"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 ZONE = "Europe/Berlin"
 MORNING, NIGHT = Where(channel="morning", name="#morning"), Where(channel="night", name="#night")

@@ -26,7 +26,7 @@ from tests.faults.backend import many_questions
 from tests.flows.test_processes import EVERY_DAY, TOKEN, Parts, done, leader, parts
 
 __all__ = ["parts"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 HERE = Where(channel="daily", name="#daily")
 SOCKET = ".s.PGSQL.5432"

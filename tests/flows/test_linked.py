@@ -22,7 +22,7 @@ from service.wire import ScheduleSpec, Where, Who
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.conftest import TOKEN, Clock
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, needs_chromium]
 
 BANK = Path(__file__).parent.parent / "bot" / "fixtures" / "room.md"
 OTHERS = ("one-right", "two-right", "the-shape", "two-lines", "why-scale")

@@ -47,7 +47,7 @@ from tests.flows.test_processes import BANK, EVERY_DAY, ROOT, Part, Parts, parts
 from tests.machine import free_port
 
 __all__ = ["parts"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 PATIENCE_S = 200.0
 """Time to start everything on a small machine, seconds."""

@@ -19,7 +19,7 @@ from tests.service.ops.test_doctor import WELL, supervisor
 from tests.service.promql import asked_by
 from tests.service.test_monitoring import expressions
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 PATIENCE_S = 60.0
 Series = dict[tuple[str, ...], float]

@@ -33,7 +33,7 @@ from tests import forked
 from tests.conftest import Clock
 from tests.forked import Forked
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 BANK = ROOT / "tests" / "bot" / "fixtures" / "room.md"

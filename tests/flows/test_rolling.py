@@ -20,7 +20,7 @@ from service.store.session import libpq_url, make_engine, make_sessions
 from service.wire import AnswerInput, ScheduleSpec, TooManyCalls, Where, Who
 from tests.flows.test_processes import BANK, EVERY_DAY, TOKEN, Part, Parts, parts
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 __all__ = ["parts"]
 

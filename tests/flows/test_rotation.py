@@ -19,7 +19,7 @@ from tests.flows.test_processes import PATIENCE, ROOT, Browser, Parts, joined, p
 
 __all__ = ["parts"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 CALLERS = 3
 STEPS = (("--rotate", True), ("--retire", False), ("--rotate", False), ("--rotate", False), ("--retire", False))

@@ -29,8 +29,6 @@ from service.store.session import start_postgres
 from tests.forked import Forked
 from tests.machine import free_port
 
-pytestmark = pytest.mark.timeout(300)
-
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 300.0
 ONE_DOCUMENT = ("--bank", str(ROOT / "questions" / "banks" / "pytorch-core.md"))

@@ -22,7 +22,7 @@ from tests.flows.test_processes import EVERY_DAY, ROOT, TOKEN, Part, Parts, envi
 from tests.forked import Forked
 
 __all__ = ["parts"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 ANN = Who(platform="web", workspace="local", member="ann", name="Ann", admin=True)
 DUE = [Where(channel=f"due{number}", name=f"due{number}") for number in range(6)]

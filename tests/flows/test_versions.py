@@ -36,7 +36,7 @@ from tests.flows.test_rolling import MEMBERS, address, burst, counting, ended, l
 from tests.flows.test_skewed_clock import DUE, MORE, MORNING, change, found, round_of, schedule
 
 __all__ = ["parts"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.slow
 
 BOSS = Who(platform="web", workspace="local", member="boss", name="Boss", admin=True)
 MIGRATION = '''"""What the next version adds."""

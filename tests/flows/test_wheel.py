@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120

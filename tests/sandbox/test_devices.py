@@ -69,7 +69,6 @@ async def judged(client: SandboxClient, answer: str, device: str) -> tuple[Judge
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(400)
 async def test_right_on_the_cpu_it_meets_the_same_cases_on_the_gpu(fresh: SandboxClient) -> None:
     judgement, told = await judged(fresh, REFERENCE, "both")
     assert (judgement.verdict, judgement.share, judgement.note) == ("accepted", 1.0, ""), judgement
@@ -78,7 +77,6 @@ async def test_right_on_the_cpu_it_meets_the_same_cases_on_the_gpu(fresh: Sandbo
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(400)
 async def test_an_answer_wrong_only_on_the_gpu_is_reported_and_gets_half(fresh: SandboxClient) -> None:
     judgement, _ = await judged(fresh, WRONG_THERE, "both")
     # Three times nothing is nothing: of the visible case one of three elements is right, and the case is not.
@@ -98,7 +96,6 @@ async def test_wrong_on_the_cpu_is_not_tried_on_the_gpu(fresh: SandboxClient) ->
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(400)
 async def test_for_the_gpu_alone_the_reference_runs_there_too(fresh: SandboxClient) -> None:
     judgement, told = await judged(fresh, REFERENCE, "cuda")
     assert (judgement.verdict, len(judgement.cases)) == ("accepted", 4), judgement
@@ -120,7 +117,6 @@ async def test_where_there_is_no_gpu_the_cpu_s_verdict_stands_and_says_so(client
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(400)
 async def test_of_several_sandboxes_the_one_with_a_gpu_is_found(
     sandbox: EmbeddedSandbox, client: SandboxClient, fresh: SandboxClient
 ) -> None:

@@ -31,7 +31,6 @@ TORCH = tuple(int(part) for part in metadata.version("torch").split(".")[:2])
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.sandbox,
-    pytest.mark.timeout(400),
     pytest.mark.skipif(not FOUND.devices, reason=f"no GPU to test with: {FOUND.summary}"),
 ]
 LIMITS = Limits(wall_ms=30_000, cpu_ms=30_000)

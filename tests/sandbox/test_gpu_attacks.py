@@ -30,7 +30,6 @@ from tests.sandbox.processes import below, gone, status
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.sandbox,
-    pytest.mark.timeout(400),
     pytest.mark.skipif(drivers.compiler() is None, reason="no C compiler: the stand-in for the driver cannot be built"),
 ]
 GROUPS = {

@@ -295,7 +295,6 @@ async def test_no_forgery_of_the_log_is_accepted(client: SandboxClient, question
     assert len(found) >= 16
 
 
-@pytest.mark.timeout(300)
 async def test_a_task_that_lets_everything_be_read_is_forged(client: SandboxClient) -> None:
     """So the techniques work, and it is the rules that stop them."""
     task = TASKS["stack-by-hand"]
@@ -307,7 +306,6 @@ async def test_a_task_that_lets_everything_be_read_is_forged(client: SandboxClie
     assert (await judged(client, everything, _OFFICIAL["stack-by-hand"])).verdict == "accepted"
 
 
-@pytest.mark.timeout(300)
 async def test_a_driver_whose_rules_mean_nothing_is_blamed(client: SandboxClient) -> None:
     task = TASKS["stack-by-hand"]
     for rules in ('WITHOUT = ["stak"]', 'WITHOUT = "stack"', "READS = -1", "READS = True"):

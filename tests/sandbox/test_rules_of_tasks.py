@@ -19,7 +19,7 @@ from sandbox.judging.judge import Judgement
 from service.rounds.grading import judge_task
 from tests.questions.shipped import read_shipped_bank
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.sandbox
 TASKS: dict[str, tuple[str, CodeTask]] = {
     question.id: (question.prompt, question.task)
     for question in read_shipped_bank().questions

@@ -17,7 +17,7 @@ from service.banks import proving
 from service.banks.proving import collect_results, plan_proofs, prove_all
 from tests.external import SEEDS, needs_seeds
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.sandbox
 
 
 async def proved(sandbox: SandboxClient, text: str) -> ProofReport:

@@ -202,8 +202,8 @@ class Simulated:
     async def starts_bot(self) -> None:
         """Starts a bot without a journal."""
         ready = len(self.double.log.of("ready"))
-        # Nearly all of Discord's three seconds, so that a slow machine does not change what members see.
-        self.app = DiscordApp(self.client, self.journal, self.moving, monotonic, shard_count=1, modal_wait_s=2.4)
+        # More than Discord's three seconds, so that a slow machine does not change what members see.
+        self.app = DiscordApp(self.client, self.journal, self.moving, monotonic, shard_count=1, modal_wait_s=60)
         # discord.py waits so long for further servers before it is ready.
         self.app.bot._connection.guild_ready_timeout = 0.01
         await self.app.bot.login(self.double.world.token)

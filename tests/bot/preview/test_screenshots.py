@@ -20,7 +20,7 @@ FOLDER = os.environ.get("DAILYGRAD_SCREENSHOTS", "")
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 
-pytestmark = [pytest.mark.slow, needs_chromium, pytest.mark.browser, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, needs_chromium, pytest.mark.browser, pytest.mark.timeout(1800)]
 needs_folder = pytest.mark.skipif(
     not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"
 )

@@ -164,7 +164,6 @@ async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk,
 @pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.timeout(240)
 async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, desk: Desk, told: Service) -> None:
     app = build(chat, desk.answer, suggest, fetch_operations=told.fetch)
     async with opened_chromium() as browser, served(app, chat.close) as address:

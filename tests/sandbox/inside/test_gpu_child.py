@@ -21,8 +21,7 @@ from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.doubles.drivers import rehearsal_device
 from tests.sandbox.processes import ProcessState, below, gone, kill, states, status
 
-pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(400)]
-# Each run has a process that imports torch for it: seconds, and many on a busy machine.
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 LONG = Limits(wall_ms=60_000, cpu_ms=60_000)
 

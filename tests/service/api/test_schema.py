@@ -22,7 +22,7 @@ from tests.service.daily_channel import DailyChannel
 from tests.service.openapi import describe_api
 from tests.service.tenants import Team, open_banks
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 LONG = 20_000
 """Longer texts are `test_bounds`'; a thousand calls of megabytes each would tell no more."""

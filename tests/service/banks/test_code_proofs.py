@@ -18,7 +18,7 @@ from sandbox.wire import Outcome, Run
 from service.banks.code_proofs import prove_task
 from service.banks.proof_checks import ProofCheck, ProofSettings
 
-pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 REFERENCE = """
 def halve(x):

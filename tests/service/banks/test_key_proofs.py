@@ -11,7 +11,7 @@ from sandbox.client import SandboxClient
 from service.banks.key_proofs import prove_key
 from service.banks.proof_checks import ProofCheck
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.sandbox
 
 Told = list[tuple[str, str]]
 

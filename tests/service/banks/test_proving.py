@@ -22,7 +22,7 @@ from service.banks.proof_checks import ProofSettings
 from service.banks.proving import collect_results, plan_programs, plan_proofs, prove_all, prove_question
 from tests.questions.shipped import BANKS, read_shipped_documents
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.sandbox
 
 ROOT = Path(__file__).parents[3]
 PROVER = ("questions", "sandbox", "service/banks")

@@ -34,7 +34,6 @@ def scene(daily: DailyChannel, clock: Clock) -> SprintScene:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_five_hundred_members_with_duplicated_clicks_count_once_each(scene: SprintScene) -> None:
     await scene.bank(1)
     await scene.starts(1, seconds=120)

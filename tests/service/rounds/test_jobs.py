@@ -15,8 +15,6 @@ from sandbox.wire import Priority
 from service.rounds.jobs import Jobs, Work, make_jobs
 from service.store.session import libpq_url
 
-pytestmark = pytest.mark.timeout(120)
-
 PATIENCE_S = 60
 
 

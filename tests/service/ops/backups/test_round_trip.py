@@ -17,7 +17,7 @@ from tests.service.ops.backups.conftest import Taken, restored_from
 from tests.service.rows import all_rows, sequences
 from tests.service.two_chats import GUILD, TwoChats
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.slow
 
 
 async def test_every_row_of_every_table_is_restored(taken: Taken, new_database: MakeDatabase, chats: TwoChats) -> None:
