@@ -312,16 +312,27 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
 def audit_facts(view: AuditView) -> str:
     """Returns facts such as `member Ada, points 5, reason typo`."""
     facts = {**view.facts, "member": view.facts["member"] or "someone"} if "member" in view.facts else view.facts
-    parts = [f"{name.replace('_', ' ')} {_fact(name, value)}" for name, value in facts.items() if name != "errors"]
+    parts = [
+        f"{re.sub(_UNITS, '', name).replace('_', ' ')} {_fact(name, value)}"
+        for name, value in facts.items()
+        if name != "errors"
+    ]
     if "errors" in facts:
         parts.append(f"refused: {plural(int(str(facts['errors'])), 'error')}")
     return ", ".join(parts)
+
+
+_UNITS = r"(?<!month)_(?:minutes|days)$"
+"""Units at the end of a fact's name, which are said with its value."""
 
 
 def _fact(name: str, value: AuditFact) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
+        unit = re.search(_UNITS, name)
+        if unit and value.isdecimal():
+            return minutes_words(int(value)) if unit[0] == "_minutes" else plural(int(value), "day")
         return re.sub(r"^(\d\d:\d\d):00$", r"\1", value)
     return weekdays_words([int(day) for day in value]) if name == "weekdays" else and_list(value)
 

@@ -116,9 +116,14 @@ def test_a_refused_import_is_marked_in_the_audit_log() -> None:
     at = datetime(2026, 3, 2, 9, tzinfo=UTC)
     view = AuditView(at=at, by="Ann", action="bank import", facts={"name": "own.md", "errors": "1"})
     assert audit_facts(view) == "name own.md, refused: 1 error"
-    facts = {"confidence": True, "kinds": ("choice", "code"), "open_minutes": "60"}
+    facts = {"confidence": True, "kinds": ("choice", "code"), "month_days": ("1", "15"), "open_minutes": "450"}
     settings = AuditView(at=at, by="Ann", action="schedule add", facts=facts)
-    assert audit_facts(settings) == "confidence on, kinds choice and code, open minutes 60"
+    assert audit_facts(settings) == (
+        "confidence on, kinds choice and code, month days 1 and 15, open 7 hours 30 minutes"
+    )
+    facts = {"catch_up_minutes": "120", "every_days": "2", "memory_days": "0"}
+    settings = AuditView(at=at, by="Ann", action="schedule edit", facts=facts)
+    assert audit_facts(settings) == "catch up 2 hours, every 2 days, memory 0 days"
 
 
 @pytest.mark.parametrize(
