@@ -19,12 +19,19 @@ from tests.bot.web.quiz_chat import OPERATOR, called, plays, who_is
 
 async def test_statistics_list_questions_with_a_cure(room: Room, member: Browser) -> None:
     page = words(await shown(member, "/statistics"))
-    assert "No round has closed yet." in page
+    assert "there is nothing to say yet. Once members have answered" in page
     await plays(room, [called(f"M{n}") for n in range(12)])
     page = words(await shown(member, "/statistics"))
     assert "1 question needs a look." in page
     assert "Too easy 1 Nearly everyone is right." in page
     assert re.search(r"one-right 100% 12 too few 0", page)
+
+
+async def test_statistics_say_once_that_no_question_needs_work(room: Room, member: Browser) -> None:
+    await plays(room, [called("Ada")])
+    page = words(await shown(member, "/statistics"))
+    assert "None stands out yet. None is too hard, too easy or perhaps wrong." in page
+    assert "No question stands out" not in page
 
 
 async def test_seasons_start_end_and_keep_their_board(room: Room, member: Browser) -> None:
