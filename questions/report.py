@@ -134,9 +134,20 @@ def _range(passage: Passage) -> str:
 
 def reading_text(reading: Reading, *, verbose: bool = False) -> Text:
     """Returns a document's findings and a summary; with `verbose` also every passage that belongs to no question."""
+    text = findings_text(reading)
+    if reading.findings:
+        text.append("\n")
+    return text.append_text(summary_text(reading, verbose=verbose)).append("\n")
+
+
+def findings_text(reading: Reading) -> Text:
+    """Returns a document's findings alone; empty if it has none."""
+    return Text("\n").join(finding_text(finding, reading.source) for finding in reading.findings)
+
+
+def summary_text(reading: Reading, *, verbose: bool = False) -> Text:
+    """Returns how many questions a document has, how it was read, and what belongs to no question."""
     text = Text()
-    for finding in reading.findings:
-        text.append_text(finding_text(finding, reading.source)).append("\n")
     text.append(f"{reading.source.name}: ", "bold")
     text.append(summary(reading))
     if reading.bank.questions:
@@ -155,7 +166,7 @@ def reading_text(reading: Reading, *, verbose: bool = False) -> Text:
                 text.append("if questions are missing, state how they are written: --question '### {n}. {prompt}'")
     for passage in reading.unused if verbose else ():
         text.append("\n   ").append(f"{_range(passage):>9}  {_visible(passage.title)}")
-    return text.append("\n")
+    return text
 
 
 def total_text(readings: Sequence[Reading]) -> Text:

@@ -246,7 +246,7 @@ def import_text(view: ImportView, dry_run: bool) -> str:
 def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
     if view.errors:
         yield f"  {view.name}: not imported"
-        # A finding ends at a blank line, and what follows the last one is a line about the document.
+        # A finding ends at a blank line.
         for block in re.split(r"\n{2,}|\n(?=error: )", view.findings):
             if block.startswith("error"):
                 yield from (f"    {line}".rstrip() for line in block.splitlines())
@@ -264,8 +264,9 @@ def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
     if dry_run and view.twins:
         yield f"    duplicates, with their similarity (1 is identical, {view.near_from:.2f} or more is near):"
         yield from (f"      {_twin(twin)}" for twin in view.twins)
-    if dry_run and view.findings:
-        yield from (f"    {line}".rstrip() for line in view.findings.splitlines())
+    if dry_run:
+        text = "\n\n".join(part for part in (view.findings, view.summary) if part)
+        yield from (f"    {line}".rstrip() for line in text.splitlines())
 
 
 def undone_text(view: ImportView) -> str:

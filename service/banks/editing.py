@@ -65,9 +65,15 @@ async def check(text: str, reader: DocumentReader) -> CheckedText:
         reading = await reader.read(text, "suggestion.md")
     except Refused:
         return CheckedText(text, "unreadable")
-    from questions.report import reading_text
+    return CheckedText(text, _problem(reading), _findings(reading), reading)
 
-    return CheckedText(text, _problem(reading), reading_text(reading).plain.strip(), reading)
+
+def _findings(reading: Reading) -> str:
+    """Returns what the checks say about a question, and which lines of its text are left out of it."""
+    from questions.report import findings_text, unused_text
+
+    unused = unused_text(reading.unused) if reading.bank.questions else ""
+    return "\n".join((findings_text(reading).plain, f"in no question: {unused}" if unused else "")).strip()
 
 
 def _problem(reading: Reading) -> SuggestionProblem:
@@ -158,14 +164,13 @@ def _waive(checked: CheckedText, current: Question) -> CheckedText:
     if reading is None or question is None or not reading.has_errors:
         return checked
     from questions.checks import check_question
-    from questions.report import reading_text
 
     before = dataclasses.replace(current, place=question.place)
     native = dataclasses.replace(reading.bank, dialects=("native",))
     lacks = _NATIVE_RULES & {finding.code for finding in check_question(before, native, reading.source)}
     kept = tuple(finding for finding in reading.findings if finding.code not in lacks)
     reading = dataclasses.replace(reading, findings=kept)
-    return CheckedText(checked.text, _problem(reading), reading_text(reading).plain.strip(), reading)
+    return CheckedText(checked.text, _problem(reading), _findings(reading), reading)
 
 
 async def put_question(

@@ -170,7 +170,7 @@ class _Import:
             self.options.progress("comparing", done, total)
 
         from questions.passages import main_passages
-        from questions.report import reading_text
+        from questions.report import findings_text, summary_text
 
         findings = reading.findings if reading else ()
         errors = _storage_errors(bank)
@@ -183,7 +183,8 @@ class _Import:
             name=bank.name,
             **plan.counts(),
             unanswered=sum(not question.answered for question in bank.questions),
-            findings="\n".join((reading_text(reading).plain if reading else "", *errors)).strip(),
+            findings="\n".join((findings_text(reading).plain if reading else "", *errors)).strip(),
+            summary=summary_text(reading).plain if reading else "",
             errors=error_count,
             changes=tuple(list_changes(plan)[: self.options.limit]),
             **duplicates.view_fields(self.options.limit),

@@ -96,6 +96,9 @@ class ImportView(Model):
     """Number of the changed and unchanged questions that were retired before."""
     unanswered: int
     findings: str
+    """What the checks say about the document; empty if nothing."""
+    summary: str = ""
+    """How many questions the document has, and how it was read, as the command line prints it."""
     errors: int
     changes: tuple[ImportChange, ...] = ()
     """First questions that are not unchanged, in the document's order."""

@@ -120,6 +120,12 @@ async def test_what_cannot_be_submitted_is_kept_with_what_to_fix(
 async def test_findings_name_the_place_the_cause_and_the_fix(daily: DailyChannel) -> None:
     receipt = await daily.client.suggest(daily.who(), "e1", UNANSWERED)
     assert "suggestion.md:" in receipt.findings and "error[" in receipt.findings and "= help:" in receipt.findings
+    assert "answered" not in receipt.findings.splitlines()[-1], "a count is no finding"
+
+
+async def test_what_is_left_out_of_the_question_is_named(daily: DailyChannel) -> None:
+    receipt = await daily.client.suggest(daily.who(), "e1", f"{STRIPES}\n# License\n\nMIT.\n")
+    assert receipt.findings.splitlines()[-1].startswith("in no question: "), receipt
 
 
 async def test_an_empty_suggestion_is_refused(daily: DailyChannel) -> None:

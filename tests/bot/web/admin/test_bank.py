@@ -85,6 +85,8 @@ async def test_an_import_is_previewed_and_then_made(room: Room, member: Browser)
     assert "1 added, 0 changed, 0 unchanged, 0 retired" in page
     assert "3 choice What does x.t() return for a matrix x? A view of x none stated" in page
     assert "Import now" in page
+    assert "nothing proves the key" in page
+    assert "1 answered" not in page, "what the counts say already is no finding"
     assert "views" not in {bank.name for bank in await room.client.bank_list(OPERATOR)}
     member.page = answered.text
     page = words(await posted(member, "/bank/import", {**fields, "action": "import"}))
