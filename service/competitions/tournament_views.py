@@ -73,6 +73,7 @@ async def build_view(
             "first_day": tournament.first_day,
             "days": tournament.days,
             "best": None if tournament.state in ("joining", "cancelled") else tournament.best,
+            "at_most": tournament.best if tournament.state == "joining" else None,
             "late": tournament.late,
             "day_left": day_is_left(tournament, now) or any(player.member.id == reader for player in left),
             "zone": tournament.zone,

@@ -412,6 +412,8 @@ class TournamentView(Model):
     days: int
     best: int | None = None
     """Members of each team that count on a day; None before the start."""
+    at_most: int | None = None
+    """The most members of a team that will count on a day, if the plan says so; None from the start on."""
     late: bool
     day_left: bool = True
     """Whether a day is left that would count for a reader who joins now."""

@@ -145,7 +145,8 @@ def state_words(view: TournamentView) -> str:
 def rules_words(view: TournamentView) -> str:
     """Returns how a tournament is played. Markdown."""
     if view.best is None:
-        count = "On each day the best of each team count: as many as the smallest team has members."
+        limit = f", at most {view.at_most}" if view.at_most else ""
+        count = f"On each day the best of each team count: as many as the smallest team has members{limit}."
     elif view.best == 1:
         count = "On each day the best member of each team counts."
     else:

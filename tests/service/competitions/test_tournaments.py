@@ -60,6 +60,7 @@ async def test_from_the_announcement_to_the_podium_of_a_table(scene: TournamentS
     await scene.joins("Ada")
     (started,) = await scene.begins()
     assert (started.event, started.tournament.state, started.tournament.best) == ("started", "running", 2)
+    assert started.tournament.at_most is None
     assert sorted(team.members for team in started.tournament.teams) == [2, 3]
     teams = await scene.teams()
     (first,) = [number for number, names in teams.items() if "Ada" in names]
@@ -81,7 +82,8 @@ async def test_from_the_announcement_to_the_podium_of_a_table(scene: TournamentS
 
 
 async def test_only_the_best_members_of_each_team_count(scene: TournamentScene) -> None:
-    await scene.plans(days=1, best=1)
+    planned = await scene.plans(days=1, best=1)
+    assert (planned.best, planned.at_most) == (None, 1), "how many of the best count is known at the start"
     await scene.joins("Ada", "Bob", "Cy", "Dan")
     await scene.begins()
     teams = await scene.teams()

@@ -86,6 +86,12 @@ def test_members_who_are_not_named_are_counted() -> None:
     assert "Slack 1: 1 member" in text_of("tournament bracket started")
 
 
+def test_the_most_members_that_count_are_named_before_the_start() -> None:
+    planned = tournaments.rules_words(JOINING.model_copy(update={"at_most": 3}))
+    assert "as many as the smallest team has members, at most 3." in planned
+    assert "at most" not in tournaments.rules_words(JOINING)
+
+
 def test_only_who_can_join_is_offered_to() -> None:
     labels = {name: [b.label for b in card.buttons] for name, card in TOURNAMENTS.items() if isinstance(card, Card)}
     assert labels["tournament announced"][0] == "Join" and "Join" not in labels["tournament over"]
