@@ -186,8 +186,9 @@ def _result_card(view: DuelView) -> Card:
     else:
         loser = names["opponent" if view.winner == "challenger" else "challenger"]
         title = f"{names[view.winner]} won the duel against {loser}"
-    players = (view.challenger, view.opponent)
-    mine = None if view.you is None else int(view.you == "opponent")
+    # The winner comes first, as on every board.
+    players = (view.opponent, view.challenger) if view.winner == "opponent" else (view.challenger, view.opponent)
+    mine = None if view.you is None else players.index(_me(view))
     rows = tuple(_result_cells(player, view.questions) for player in players)
     table = Table(("Name", "Right", "Time", "Rating"), rows, mine=mine)
     summary = "; ".join(f"{player.name}: {player.correct or 0} of {view.questions} right" for player in players)
