@@ -134,6 +134,8 @@ def podium_card(post: SprintPodium) -> Card:
     rest = post.standings[len(best) :]
     cut = f" It was stopped after {post.asked} of {plural(post.total, 'question')}." if post.asked < post.total else ""
     players = f"{plural(post.players, 'member')} played." if post.players else "Nobody played."
+    # Hidden members may have points, so this says no more than what everyone sees.
+    players += " Nobody reached the podium." if post.players and not best else ""
     winners = ", ".join(in_brief(escape(one.name)) for one in best if one.rank == 1)
     return Card(
         title="Sprint: the podium",
@@ -219,9 +221,14 @@ def length_words(live: LiveSprint) -> str:
     return f"{plural(live.total, 'question')}{topic}, {live.seconds} seconds each"
 
 
-def left_words(live: LiveSprint) -> str:
-    """Returns the time left when the page was made; empty if nothing is timed."""
-    return "" if live.left_s is None else f"{plural(math.ceil(live.left_s), 'second')} left"
+def left_words(live: LiveSprint) -> tuple[str, str, str]:
+    """Returns the time left when the page was made, as the words before it, the seconds, and the words after it."""
+    seconds = plural(math.ceil(live.left_s or 0), "second")
+    if live.state == "asking":
+        return "", seconds, " left"
+    if live.state == "announced":
+        return "First question in ", seconds, ""
+    return "Podium in " if live.number == live.total else "Next question in ", seconds, ""
 
 
 def answers_words(answers: int) -> str:
@@ -236,7 +243,7 @@ def own_words(live: LiveSprint) -> str:
         return ""
     rank = f", rank {mine.rank}" if mine.rank else ""
     total = f"You have {plural(mine.points, 'point')}{rank}."
-    if live.state not in ("pausing", "over") or mine.credit is None:
+    if live.state != "pausing" or mine.credit is None:
         return total
     outcome = "Right" if mine.credit == 1 else "Partly right" if mine.credit else "Not right this time"
     return f"{outcome}: {plural(mine.earned, 'point')}. {total}"

@@ -8,7 +8,8 @@ function countDown(root) {
     const update = () => {
       if (!part.isConnected) return clearInterval(timer);
       const left = Math.max(0, Math.ceil((end - performance.now()) / 1000));
-      part.textContent = left ? `${left} second${left === 1 ? "" : "s"} left` : "Time is up";
+      const { before, after, end: ended } = part.dataset;
+      part.textContent = left ? `${before}${left} second${left === 1 ? "" : "s"}${after}` : ended;
     };
     const timer = setInterval(update, 250);
   }

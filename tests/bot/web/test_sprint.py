@@ -246,6 +246,7 @@ async def test_a_sprint_in_a_browser(room: Room, quiz_chat: WebChat, scheme: str
         await expect(ann.page.get_by_role("button", name="Change my answer")).to_be_visible()
         await later(room, 60)
         await expect(ann.page.get_by_text("The answer to question 1 of 1")).to_be_visible()
+        await expect(ann.page.get_by_role("timer")).to_contain_text("Podium in")
         assert await ann.audit() == [], "an answer"
         await ann.shoot(f"sprint-answer-{scheme}-{width}")
         await later(room, 10)
