@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -126,13 +126,15 @@ class SandboxClient:
             return Outcome(id=run.id, status="internal", detail=str(problem))
 
     async def attempt(self, run: Run) -> Outcome:
-        """Runs a program. Raises SandboxUnreachable when the connection is lost, which also ends the run."""
-        frame = wire.encode_run(run)
+        """Runs a program. Raises SandboxUnreachable when the connection is lost, which also ends the run, and when the
+        reply is not the outcome of this run."""
+        sent = wire.name_attempt(run)
+        frame = wire.encode_run(sent)
         try:
             kind, head, body = await self._connections.ask(frame, run.limits.wall_ms / 1000 + EXTRA_SECONDS)
             if kind != "outcome":
                 raise ValueError(f"a frame of kind {kind!r}")
-            return wire.read_outcome(head, body)
+            return replace(wire.read_outcome_of(sent, head, body), id=run.id)
         except (OSError, ValueError) as problem:
             # Only connecting raises these.
             not_sent = isinstance(problem, ConnectionRefusedError | FileNotFoundError | NotConnected)

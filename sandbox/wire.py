@@ -7,13 +7,15 @@ A frame is a 4-byte big-endian header length, a JSON header of that length, and 
 from __future__ import annotations
 
 import json
+import secrets
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from sandbox import causes
 from sandbox.causes import Cause
+from sandbox.values import sanitized
 
 Status = Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
 """How a run ended. `internal` is a failure of the sandbox, never the member's fault; the others are about the code."""
@@ -83,7 +85,7 @@ class Run:
     """
 
     id: str
-    """Name for logs, such as the correlation id of a request. Nothing is decided by it."""
+    """Name for logs, such as the correlation id of a request. The outcome has to repeat it."""
     code: str
     entry: str | None = None
     cases: bytes = b""
@@ -225,7 +227,8 @@ def encode_outcome(outcome: Outcome) -> bytes:
 
 
 def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
-    """Decodes the Outcome of an `outcome` frame. Raises ValueError for unknown fields, wrong types and literals."""
+    """Decodes the Outcome of an `outcome` frame. Raises ValueError for unknown fields, wrong types and literals, and
+    for what no sandbox in order reports, such as a negative time or text that no database stores."""
     outcome = _build(Outcome, {**head, "cause": causes.from_json(head.get("cause")), "results": body})
     known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
     known = known and outcome.device in get_args(Device)
@@ -233,7 +236,44 @@ def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
         raise ValueError(f"an outcome with {outcome.before} runs ahead of it")
     if not known or outcome.reached not in get_args(Reached) or outcome.refused not in get_args(Refusal):
         raise ValueError(f"an outcome of status {outcome.status!r}, reached {outcome.reached!r}")
+    if outcome.refused and outcome.status != "internal":
+        raise ValueError(f"an outcome of status {outcome.status!r} of a run that was refused")
+    for name in _MEASURED:
+        if getattr(outcome, name) < 0:
+            raise ValueError(f"an outcome whose {name} is {getattr(outcome, name)}")
+    for name in ("stdout", "stderr"):
+        # The supervisor replaces these characters, which may come from a child.
+        if sanitized(text := getattr(outcome, name)) != text or not _is_unicode(text):
+            raise ValueError(f"an outcome whose {name} has characters that the sandbox replaces")
     return outcome
+
+
+_MEASURED = ("wall_ms", "cpu_ms", "peak_mb", "queue_ms")
+
+
+def _is_unicode(text: str) -> bool:
+    # JSON can hold half of a character, which no database and no chat can.
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def name_attempt(run: Run) -> Run:
+    """Returns the run under an id that no other run has, even the same one sent again."""
+    return replace(run, id=f"{run.id}#{secrets.token_hex(8)}")
+
+
+def read_outcome_of(run: Run, head: Mapping[str, Any], body: bytes) -> Outcome:
+    """Decodes the Outcome of this run. Raises ValueError as `read_outcome`, and for another run's outcome or one from
+    another device. A failure of the sandbox need not name its run, because it may not have been read."""
+    outcome = read_outcome(head, body)
+    if outcome.status != "internal" and outcome.id != run.id:
+        raise ValueError(f"the outcome of {outcome.id[:_LONGEST_ID]!r}, which is another run")
+    if outcome.status != "internal" and outcome.device != run.device:
+        raise ValueError(f"an outcome from the device {outcome.device!r} of a run for {run.device!r}")
+    return outcome
+
+
+_LONGEST_ID = 100
+"""Characters of another run's id that a message shows."""
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -88,11 +88,12 @@ class _Worker:
 
     async def attempt(self, run: Run) -> Outcome:
         """Runs once; see `sandbox.load_balancer.Backend`. Disconnecting ends the run."""
-        frame = wire.encode_run(run)
+        sent = wire.name_attempt(run)
+        frame = wire.encode_run(sent)
         answer = await self._request("POST", "/run", run.limits.wall_ms / 1000 + _EXTRA_RUN_SECONDS, frame)
         try:
             _, head, body = wire.decode(answer)
-            return replace(wire.read_outcome(head, body), id=run.id)
+            return replace(wire.read_outcome_of(sent, head, body), id=run.id)
         except ValueError as problem:
             raise SandboxUnreachable(f"{self._url}: {problem}") from None
 

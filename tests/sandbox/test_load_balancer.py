@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ import pytest
 from sandbox import embedded, wire
 from sandbox.client import SandboxUnreachable
 from sandbox.embedded import EmbeddedSandbox
-from sandbox.load_balancer import SandboxPool
+from sandbox.load_balancer import Addresses, SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 
 pytestmark = pytest.mark.slow
@@ -33,7 +34,7 @@ class Seen:
         body = await reader.readexactly(length)
         if kind == "run":
             run = wire.read_run(head, body)
-            self.runs.append(run.id)
+            self.runs.append(run.id.partition("#")[0])
             outcome = await self._answer(run)
             if outcome is not None:
                 writer.write(wire.encode_outcome(outcome))
@@ -215,3 +216,44 @@ async def test_killing_one_of_two_in_the_middle_gives_one_outcome_and_killing_bo
     running = asyncio.create_task(sandboxes.run(Run("z", "while True: pass", limits=Limits(wall_ms=60_000))))
     (await at_work(pair, running)).process.kill()
     assert (await running).status == "internal"
+
+
+async def test_a_gpu_is_found_behind_any_number_of_sandboxes_that_have_none(tmp_path: Path) -> None:
+    async def without(run: Run) -> Outcome:
+        return Outcome(run.id, "internal", refused="device")
+
+    async def with_gpu(run: Run) -> Outcome:
+        return Outcome(run.id, "ok", device="cuda")
+
+    async with contextlib.AsyncExitStack() as stack:
+        for name in "abcde":
+            await stack.enter_async_context(at(tmp_path / f"{name}.sock", without))
+        await stack.enter_async_context(at(tmp_path / "gpu.sock", with_gpu))
+        outcome = await SandboxPool([tmp_path]).run(Run("1", "", device="cuda"))
+    assert (outcome.status, outcome.device) == ("ok", "cuda")
+
+
+async def test_each_address_of_a_name_is_a_sandbox_as_long_as_the_name_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name server is asked every five seconds; while it fails, what was known is used."""
+    known, clock = ["10.0.0.2", "10.0.0.1"], Clock()
+
+    async def look_up(host: str, port: int, **_: object) -> list[tuple[object, object, object, str, tuple[str, int]]]:
+        if not known:
+            raise socket.gaierror("the name server is away")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in known]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+    addresses = Addresses([("gpus", 8443)], clock)
+
+    async def found() -> list[str]:
+        return [node.address for node in await addresses.current()]
+
+    assert await found() == ["10.0.0.1", "10.0.0.2"]
+    known[:] = ["10.0.0.2", "10.0.0.3"]
+    clock.now = 4.9
+    assert await found() == ["10.0.0.1", "10.0.0.2"]
+    clock.now = 5.0
+    assert await found() == ["10.0.0.2", "10.0.0.3"]
+    known.clear()
+    clock.now = 10.0
+    assert await found() == ["10.0.0.2", "10.0.0.3"]

@@ -81,7 +81,7 @@ class Supervisor:
             kind, fields, length = wire.read_header(head)
             run = wire.read_run(fields, await reader.readexactly(length))
             assert kind == "run"
-            self.runs.append(run.id)
+            self.runs.append(run.id.partition("#")[0])
             self.started.set()
             gone = asyncio.create_task(reader.read(1))
             answer = asyncio.create_task(self._answer(run))
@@ -128,6 +128,36 @@ async def test_a_run_goes_to_another_machine_and_back(
         for code in ("print(1)", large, "print(2)"):
             assert (await one.run(Run("r", code))).stdout == code
         assert seen.connections == 1, "a connection is used again"
+
+
+async def test_both_ends_ask_a_silent_machine_whether_it_is_there(
+    tmp_path: Path, server: Certificates, worker: Certificates
+) -> None:
+    """A machine that is gone without a word sends nothing: only probes of the kernel notice it."""
+    async with supervisor(tmp_path / "s", echo), gate(tmp_path / "s", server) as port:
+        one = client(port, worker)
+        assert (await one.run(Run("r", ""))).status == "ok"
+        timers = timers_of(port)
+        while any(kind == UNACKNOWLEDGED for kind, _ in timers):
+            await asyncio.sleep(0)
+            timers = timers_of(port)
+    assert [kind for kind, _ in timers] == [PROBE, PROBE]
+    assert all(seconds <= 5 for _, seconds in timers)
+
+
+UNACKNOWLEDGED, PROBE = "01", "02"
+"""Kinds of timers: until data is sent again, and until the other end is probed."""
+
+
+def timers_of(port: int) -> list[tuple[str, float]]:
+    """Returns the kind of timer, and the seconds until it expires, of both ends of the connections to a port."""
+    found = []
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, state, _, timer, *_ = line.split()
+        if state == "01" and f"{port:04X}" in (local.rpartition(":")[2], remote.rpartition(":")[2]):
+            kind, _, left = timer.partition(":")
+            found.append((kind, int(left, 16) / 100))
+    return found
 
 
 def made_as_the_manual_says(folder: Path, *parts: str) -> list[Certificates]:

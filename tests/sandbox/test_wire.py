@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sandbox import causes, wire
 from sandbox.causes import Crashed, Exited, MemoryExceeded, OutputExceeded, Tampered, TimeExceeded, Wall, WallHit
+from sandbox.values import sanitized
 from sandbox.wire import Limits, Outcome, Role, Run
 
 SMALL = st.integers(0, 10**6)
@@ -32,7 +33,7 @@ OUTCOMES = st.builds(
     Outcome,
     id=st.text(),
     status=st.sampled_from(["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]),
-    stdout=st.text(),
+    stdout=st.text().map(sanitized),
     exit_code=st.none() | st.integers(0, 255),
     wall_ms=st.floats(0, 1e6),
     results=st.binary(),
@@ -97,6 +98,46 @@ def test_nobody_is_a_negative_number_of_runs_ahead() -> None:
     """Or every run would be sent to the sandbox that says so."""
     with pytest.raises(ValueError, match="-7 runs ahead"):
         wire.read_outcome({"id": "r", "status": "ok", "before": -7}, b"")
+
+
+@pytest.mark.parametrize("name", ["wall_ms", "cpu_ms", "peak_mb", "queue_ms"])
+def test_nothing_takes_less_than_no_time_or_memory(name: str) -> None:
+    """Or a sandbox that is out of order would put an answer first on the speed board."""
+    assert wire.read_outcome({"id": "r", "status": "ok", name: 0}, b"") == Outcome("r", "ok")
+    with pytest.raises(ValueError, match=f"whose {name} is -1"):
+        wire.read_outcome({"id": "r", "status": "ok", name: -1}, b"")
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+@pytest.mark.parametrize("text", ["loss:\0", "\ud800", "\x1b[2J", "\u202eabc", "epoch 1\r\n"])
+def test_text_that_the_supervisor_would_have_replaced_is_refused(name: str, text: str) -> None:
+    head = json.loads(json.dumps({"id": "r", "status": "error", name: text}))
+    with pytest.raises(ValueError, match=f"whose {name} has characters"):
+        wire.read_outcome(head, b"")
+    assert wire.read_outcome({**head, name: "loss: 0,5 µ\t\n"}, b"").status == "error"
+
+
+def test_a_run_that_was_refused_has_no_result() -> None:
+    """Or the answer would be taken to need a GPU, and never be judged again."""
+    with pytest.raises(ValueError, match="'ok' of a run that was refused"):
+        wire.read_outcome({"id": "r", "status": "ok", "refused": "device"}, b"")
+
+
+def test_an_outcome_is_that_of_the_run_on_its_device() -> None:
+    run = Run("r", "", device="cuda")
+    head = {"id": "r", "status": "ok", "device": "cuda"}
+    assert wire.read_outcome_of(run, head, b"") == Outcome("r", "ok", device="cuda")
+    with pytest.raises(ValueError, match="the outcome of 'another', which is another run"):
+        wire.read_outcome_of(run, {**head, "id": "another"}, b"")
+    with pytest.raises(ValueError, match="from the device 'cpu' of a run for 'cuda'"):
+        wire.read_outcome_of(run, {**head, "device": "cpu"}, b"")
+    assert wire.read_outcome_of(run, {"id": "", "status": "internal"}, b"").status == "internal"
+
+
+def test_the_same_run_has_another_id_each_time() -> None:
+    first, second = (wire.name_attempt(Run("r", "1")) for _ in range(2))
+    assert first.id != second.id
+    assert first.id.startswith("r#") and second.id.startswith("r#")
 
 
 def test_a_header_nested_without_end_is_refused() -> None:

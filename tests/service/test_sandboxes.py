@@ -54,11 +54,12 @@ class Seen:
             try:
                 await asyncio.Event().wait()
             finally:
-                self.left.append(run.id)
+                self.left.append(run.id.partition("#")[0])
                 await self._tell()
         if self.refused:
             return Outcome(run.id, "internal", refused="full", detail=self.refused)
-        return Outcome(run.id, "ok", stdout=run.code, results=run.cases, before=3, queue_ms=2.5)
+        shown = run.code.encode("utf-8", "replace").decode()
+        return Outcome(run.id, "ok", stdout=shown, device=run.device, results=run.cases, before=3, queue_ms=2.5)
 
     async def health(self) -> Health:
         if self.health_is is None:
@@ -200,8 +201,10 @@ async def test_a_run_and_its_outcome_come_through_whole() -> None:
     seen = Seen()
     async with worker(seen) as url, through(url) as workers:
         outcome = await workers.run(run)
-    assert seen.runs == [run]
-    assert outcome == Outcome(run.id, "ok", stdout=run.code, results=run.cases, before=3, queue_ms=2.5)
+    (sent,) = seen.runs
+    assert (replace(sent, id=run.id), sent.id.startswith("try#")) == (run, True)
+    shown = "print('ä')\n?"
+    assert outcome == Outcome(run.id, "ok", stdout=shown, device="cuda", results=run.cases, before=3, queue_ms=2.5)
 
 
 async def test_megabytes_go_through() -> None:
@@ -364,6 +367,11 @@ async def test_two_workers_of_one_sandbox_do_not_double_it() -> None:
         health = await workers.health()
     assert (health.ready, health.running, health.devices) == (2, 1, ("cpu", "cuda"))
     assert "no sandbox answers at /run/it" in health.trouble
+
+
+async def test_where_one_sandbox_isolates_less_all_of_them_do() -> None:
+    async with worker(Seen()) as a, worker(Seen(replace(WELL, isolation="weaker"))) as b, through(a, b) as workers:
+        assert (await workers.health()).isolation == "weaker"
 
 
 async def test_a_name_leads_to_its_addresses() -> None:
