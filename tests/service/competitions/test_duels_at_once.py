@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from service.competitions.duels import ON_ITS_WAY, settle
+from service.domain.duels import PLAY_WITHIN
+from service.store.competition_tables import Duel, DuelRating
 from service.store.session import Sessions
+from service.wire import AnswerInput
+from tests.conftest import Clock
 from tests.service.competitions.duel_storm import check_scores, run_storm
+from tests.service.daily_channel import DAILY, DailyChannel, choice
+from tests.service.lock_waits import until_locked_out
 
 
 @pytest.mark.slow
 async def test_concurrent_endings_score_each_duel_once(sessions: Sessions) -> None:
     report = await run_storm(sessions, count=70, members=13, connections=8)
     assert report.attempts == 210 and report.crashes
+
+
+async def test_two_duels_of_a_member_that_end_at_once_are_both_scored_at_the_first_try(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    """The second waits for the first: both would otherwise follow the member's same rating, which the database refuses,
+    and the answer that ended it would fail."""
+    await daily.bank(*(choice(f"q{number}") for number in range(10)))
+    ada = daily.who("Ada")
+    for name in ("Bo", "Cy"):
+        other = daily.who(name)
+        await daily.client.join(other, DAILY)
+        asked = await daily.client.duel_challenge(ada, DAILY, f"challenge {name}", name)
+        await daily.client.duel_respond(other, f"accept {name}", asked.duel, True)
+        ref = (await daily.client.duel_show(ada, asked.duel)).duel.next_ref
+        await daily.client.duel_ask(ada, ref)
+        await daily.client.duel_answer(ada, f"answer {name}", ref, AnswerInput(options=("a",)), clock.now)
+    now = clock.now + PLAY_WITHIN + ON_ITS_WAY
+    first, second = await daily.rows(Duel)
+
+    async def end(duel: Duel) -> bool:
+        async with daily.service.sessions.begin() as session:
+            return await settle(session, duel.workspace_id, duel.id, now)
+
+    async with daily.service.sessions.begin() as session:
+        assert await settle(session, first.workspace_id, first.id, now)
+        ending = asyncio.create_task(end(second))
+        await until_locked_out(session, ending)
+    assert await ending
+    found = [row for row in await daily.rows(DuelRating) if row.member_id == first.challenger_id]
+    assert [(row.duel_id, row.number, row.wins) for row in found] == [(first.id, 1, 1), (second.id, 2, 2)]
+    assert found[1].mu_before == found[0].mu
 
 
 async def test_the_database_refuses_a_second_score(sessions: Sessions) -> None:

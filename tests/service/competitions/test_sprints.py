@@ -522,6 +522,14 @@ async def test_a_planned_sprint_is_cancelled_and_the_channel_sees_it(scene: Spri
     assert actions == ["sprint plan", "sprint cancel"]
 
 
+async def test_the_next_of_two_planned_sprints_is_cancelled_if_none_is_named(scene: SprintScene) -> None:
+    await scene.bank()
+    later, sooner = await plans_soon(scene, 60, "later"), await plans_soon(scene, 30, "sooner")
+    boss = scene.daily.who("Boss", admin=True)
+    assert (await scene.daily.client.sprint_cancel(boss, "c", scene.where)).id == sooner.id
+    assert (await scene.daily.client.sprint_cancel(boss, "c2", scene.where)).id == later.id
+
+
 async def test_a_sprint_that_runs_is_stopped_and_not_cancelled(scene: SprintScene) -> None:
     await scene.bank()
     view = await scene.starts()

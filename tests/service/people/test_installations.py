@@ -19,12 +19,14 @@ from service.client import ServiceClient, ServiceRefused
 from service.config import InvalidSettings, Settings, read_settings
 from service.credentials import TokenCipher
 from service.ops.deployment import examine_secrets
+from service.people import installations
 from service.people.installations import AHEAD, LEASE, STATE_GOOD_FOR
 from service.people.reencryption import BATCH, Reencryption, reencrypt, reencrypting
 from service.store.chats import InstallationRow, OAuthState
 from service.wire import CallRejected, Installation
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, daily_channel_of
+from tests.service.lock_waits import until_locked_out
 
 KEY, OTHER = Fernet.generate_key().decode(), Fernet.generate_key().decode()
 
@@ -122,6 +124,26 @@ async def test_a_removal_that_is_reported_late_keeps_the_newer_installation(keye
     assert found is not None and found.token.get_secret_value() == "xoxb-new"
     await keyed.client.installation_forget("slack", "T1", removed_at=clock.now)
     assert await keyed.client.installation_find("slack", "T1") is None
+
+
+@pytest.mark.parametrize("meanwhile", ["installed again", "removed"])
+async def test_a_token_that_is_refreshed_while_the_app_changes_does_not_replace_what_came_of_it(
+    keyed: DailyChannel, clock: Clock, meanwhile: str
+) -> None:
+    """The bot asked the platform before the app changed, and its tokens are saved just while the change is."""
+    await keyed.client.installation_keep(installation(clock))
+    cipher, again = TokenCipher([KEY]), installation(clock, token="xoxb-again", refresh="xoxe-again")
+    refreshed = installation(clock, token="xoxb-refreshed", refresh="xoxe-refreshed")
+    async with keyed.service.sessions.begin() as session:
+        if meanwhile == "removed":
+            await installations.forget(session, again, clock.now)
+        else:
+            await installations.keep(session, cipher, again, clock.now)
+        refreshing = asyncio.create_task(keyed.client.installation_keep(refreshed, "xoxe-1-hush"))
+        await until_locked_out(session, refreshing)
+    await refreshing
+    found = await keyed.client.installation_find("slack", "T1")
+    assert found == (None if meanwhile == "removed" else again)
 
 
 async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed: DailyChannel, clock: Clock) -> None:

@@ -21,6 +21,7 @@ from service.client import ServiceClient, ServiceRefused
 from service.domain.names import clean
 from service.people import web_chat
 from service.people.web_chat import JOINS, MESSAGES, SESSION_LIFETIME, Limit
+from service.store import web_people
 from service.store.web_messages import PRIVATE_KEPT
 from service.wire import (
     AdminRoleRefused,
@@ -138,6 +139,25 @@ async def admins_and_members(chat: Chat) -> tuple[Who, Who]:
     for who in both:
         await chat.client.me(who)
     return both[0], both[1]
+
+
+@pytest.mark.parametrize("limit", ["the first", "the last"])
+async def test_who_joins_while_another_does_is_counted_after_them(
+    chat: Chat, service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Or both would be the first, and an admin; and more would join at once than may one by one."""
+    if limit == "the last":
+        await chat.join("Boss")
+        monkeypatch.setattr(web_chat, "JOINS", Limit(2, JOINS.period))
+    async with service.sessions.begin() as session:
+        place = await web_people.find_chat(session, CHAT, clock.now)
+        ann = await web_chat.join(session, place, "Ann", clock.now)
+        joining = asyncio.create_task(chat.join("Bob"))
+        await until_locked_out(session, joining)
+    if limit == "the first":
+        assert (ann.admin, (await joining).admin) == (True, False)
+    else:
+        assert isinstance(await refused(joining), TooManyCalls)
 
 
 async def test_of_many_who_join_at_once_one_is_the_admin_and_one_has_the_name(chat: Chat) -> None:
