@@ -183,7 +183,7 @@ def examine_embedded(data: Path, clock: Clock) -> Iterator[Check]:
         yield from examine_database(url, clock)
     else:
         state = "DATABASE_URL is not set, `dailygrad run` brings its own"
-        yield Check(name="database", ok=True, found=state, fix="it does not run now, so it was not looked at")
+        yield Check(name="database", ok=True, found=state, fix="it is not running, so it was not checked")
     if data.exists():
         yield examine_space(data)
 
