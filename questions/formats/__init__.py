@@ -25,6 +25,7 @@ from questions.formats import (
     paired_texts,
     plus_minus,
     qti,
+    questionforge,
     rexams,
     scripts,
     shortcodes,
@@ -88,6 +89,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
     ImportFormat(directives.NAME, (), directives.sniff, directives.read),
     ImportFormat(shortcodes.NAME, (), shortcodes.sniff, shortcodes.read),
+    ImportFormat(questionforge.NAME, (), questionforge.sniff, questionforge.read),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
     ImportFormat(amc_text.NAME, (), amc_text.sniff, amc_text.read),
     ImportFormat(plus_minus.NAME, (), plus_minus.sniff, plus_minus.read),
@@ -210,6 +212,8 @@ def _in_markdown(text: str | bytes) -> ModuleType | None:
     """Returns the format that a document in Markdown may have in parts of it."""
     if b"extype:" in text if isinstance(text, bytes) else "extype:" in text:
         return rexams
+    if questionforge.may_ask(text):
+        return questionforge
     return shortcodes if shortcodes.may_ask(text) else None
 
 

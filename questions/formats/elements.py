@@ -74,6 +74,9 @@ def data_of(element: XmlElement, language: str = "") -> Any:
     else:
         text = " ".join("".join(element.pieces).split("\n")).strip()
     attributes = {_local(name): value for name, value in element.attributes.items() if not name.startswith("xmlns")}
+    if _local(element.name) == "statement" and attributes.get("correct") in _STATED:
+        # What PreTeXt says of a statement; elsewhere, `no` may be the answer.
+        attributes["correct"] = _STATED[attributes["correct"]]
     if not element.children:
         attributes.pop("lang", None)
         # The text may be an attribute, as in `<option text="a view"/>`.
@@ -98,10 +101,14 @@ def data_of(element: XmlElement, language: str = "") -> Any:
     if text:
         data.setdefault("text", text)
     only = next(iter(data.values())) if len(data) == 1 else None
-    if not attributes and isinstance(only, list) and all(isinstance(one, str | dict) for one in only):
+    bare = not attributes or (role_of(element.name) == "options" and not any(map(role_of, attributes)))
+    if bare and isinstance(only, list) and all(isinstance(one, str | dict) for one in only):
         # What only holds a list, such as `<options>`, is that list.
         return only
     return {**attributes, **data}
+
+
+_STATED = {"yes": "true", "no": "false"}
 
 
 def _holds_html(element: XmlElement) -> bool:

@@ -24,7 +24,7 @@ from questions.formats.tables.option_cells import without_letters
 from questions.formats.xml import XmlElement, parse_or_refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from questions.source import Source
 
@@ -55,7 +55,7 @@ def read(source: Source) -> ImportDraft:
     if root is None:
         return draft
     if root.name != "quiz":
-        return draft.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
+        return _without_questions(draft, root)
     category = ""
     for element in root.all("question"):
         kind = element.attributes.get("type", "")
@@ -66,6 +66,31 @@ def read(source: Source) -> ImportDraft:
     if not draft.questions and not draft.findings:
         draft.unreadable("the quiz has no questions", "export a category that contains questions")
     return draft
+
+
+def _without_questions(draft: ImportDraft, root: XmlElement) -> ImportDraft:
+    """Adds an error that names the outermost element of a document in which nothing asks, and those within it."""
+    names = list(dict.fromkeys(f"`{name[:40]}`" for name in _names_in(root)))
+    shown = ", ".join(names[:_MOST_NAMED]) + (
+        f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    )
+    message = f"no questions recognized in this XML: its outermost element is `{root.name[:40]}`"
+    cure = "call its elements `question`, `option` and `answer`, or export the questions as Moodle XML or QTI"
+    note = f"the elements in it: {shown}" if names else "it has no elements"
+    draft.add("Q601", message, cure, (root.first, root.first), severity="error", note=note)
+    return draft
+
+
+def _names_in(root: XmlElement) -> Iterator[str]:
+    """Yields the names of all elements within one, the outer ones first."""
+    level = root.children
+    while level:
+        yield from (child.name for child in level)
+        level = [inner for child in level for inner in child.children]
+
+
+_MOST_NAMED = 8
+"""Most names of elements in a finding."""
 
 
 def _words(element: XmlElement | None) -> str:

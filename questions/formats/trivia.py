@@ -12,8 +12,11 @@ from urllib.parse import unquote, unquote_plus
 
 import yaml
 
-from questions.formats.data.loading import name_error
+from questions.formats.data.loading import load_data, name_error
+from questions.formats.data.roles import DATA_ROLES
 from questions.formats.data.shapes import right_by_mark
+from questions.formats.data.unnamed_fields import describe_fields
+from questions.formats.data.unread import name_unread
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.json import JsonElement, line_of, outline
 from questions.formats.markdown import from_plain
@@ -84,7 +87,8 @@ def read_trivia(source: Source) -> ImportDraft:
         )
         return draft
     if _are_settings([entry.key.text for entry in entries]):
-        return draft.unreadable("this is not a trivia list: its keys are names of settings", "write `Question?:`")
+        _name_no_questions(draft)
+        return draft
     author = _settings(draft, entries)
     seen: dict[str, int] = {}
     asked = [entry for entry in entries if entry.key.text not in _SETTINGS]
@@ -92,8 +96,30 @@ def read_trivia(source: Source) -> ImportDraft:
     for at, entry in enumerate(asked):
         _question(draft, entry, seen, author, marked[at] if marked else None)
     if not draft.questions and not draft.findings and not name_error(draft):
-        draft.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
+        _name_no_questions(draft)
     return draft
+
+
+def _name_no_questions(draft: ImportDraft) -> None:
+    """Adds a finding that nothing was read, with the names of the fields or keys that the document has."""
+    data = load_data(draft.source)
+    entries = [one for one in (data if isinstance(data, list) else [data]) if isinstance(one, dict)]
+    names = [f"`{str(name)[:_LONGEST_NAME]}`" for name in dict.fromkeys(name for one in entries for name in one)]
+    cure = "write `Question?:` and its answers below it as `- answer`"
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    has = f"it has the fields {', '.join(names[:_MOST_NAMED])}{more}" if names else "it has no fields with names"
+    if fields := describe_fields(data, DATA_ROLES):
+        draft.add("Q601", fields.message, fields.cure, (1, 1), severity="error", note=fields.note)
+    else:
+        if names:
+            cure = f"give each question a field `question`, and `options` or `answer`; or {cure}"
+        draft.unreadable(f"no questions recognized in this YAML: {has}", cure)
+    name_unread(draft, data, ())
+
+
+_MOST_NAMED = 8
+"""Most names of fields in a finding."""
+_LONGEST_NAME = 40
 
 
 _SETTING = re.compile(r"[a-z][a-z0-9_.-]{0,40}")

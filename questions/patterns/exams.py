@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.patterns.options.search import may_hold_options, options_in
-from questions.wording.stems import ends_asking
+from questions.wording.imperatives import sets_task
+from questions.wording.stems import asks_to_choose, ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,8 +58,33 @@ def _ends_in_letters(text: str) -> bool:
 
 def are_parts(options: Sequence[Option]) -> bool:
     """Returns whether most lettered lines ask or demand something themselves."""
-    asking = sum(ends_asking(one.text) or _COMMAND.match(one.text) is not None for one in options)
-    return asking * 2 > len(options)
+    return sum(_asks(one) for one in options) * 2 > len(options)
+
+
+def are_tasks_below(prompt: str, options: Sequence[Option]) -> bool:
+    """Returns whether all lettered lines below a text that does not ask, such as `Consider the matrix A.`, ask or set a
+    task, so that they are its parts; a key makes them options."""
+    if any(option.right for option in options) or ends_asking(prompt) or asks_to_choose(prompt):
+        return False
+    return not (_OPEN.search(prompt) or _CHOOSES.search(prompt)) and all(
+        _asks(one) or sets_task(one.text) for one in options
+    )
+
+
+_CHOOSES = re.compile(
+    r"\b(?:choose|select|pick|check|mark|tick|identify|elige|elija|selecciona|escolha|assinale|marque|choisissez|cochez"
+    r"|wähle|kreuze|scegli|seleziona|выберите|отметьте|wybierz|zaznacz|kies|pilih)",
+    re.IGNORECASE,
+)
+"""Words of a text that tells to choose among what is below it."""
+
+
+def _asks(option: Option) -> bool:
+    return ends_asking(option.text) or _COMMAND.match(option.text) is not None
+
+
+_OPEN = re.compile(r"(?:[:：…]|\.{3}|_{3,})\W*$|(?:\b(?:to|is|are|you|should|must|will))\W*$", re.IGNORECASE)
+"""The end of a text that an option completes."""
 
 
 _EACH = re.compile(

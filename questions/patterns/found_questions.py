@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from questions.keypoints import key_points_of
 from questions.model import Question
 from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
-from questions.patterns.exams import are_parts, concerns_each
+from questions.patterns.exams import are_parts, are_tasks_below, concerns_each
 from questions.patterns.metadata import without_metadata, without_points
 from questions.patterns.options.choices import (
     bulleted_choice,
@@ -122,6 +122,11 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         choice = truth_choice((found.title, *found.section[-1:]), found.prompt, answer)
     if choice and ((found.exam and are_parts(choice.options)) or concerns_each(choice.prompt, choice.options)):
         choice = None
+    if choice and are_tasks_below(choice.prompt, choice.options):
+        # The parts of a task ask: they do not answer it.
+        asks_too = answer if not found.labeled else ""
+        question = replace(question, prompt="\n\n".join(part for part in (question.prompt, asks_too) if part))
+        choice, answer = None, "" if asks_too else answer
     if choice:
         prompt = without_points(_without_type(_OPTIONS_LABEL.sub("", choice.prompt).strip()))
         question = replace(

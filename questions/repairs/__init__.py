@@ -49,6 +49,7 @@ from questions.repairs.options import (
     with_own_letters,
     with_repeated_options,
     with_spaced_bullets,
+    with_starred_options,
     with_unfenced_options,
 )
 from questions.repairs.titles import with_filled_gaps, with_labels_of_parts, with_part_labels, with_plain_headings
@@ -85,6 +86,7 @@ _REPAIRS = (
     with_part_labels,
     with_labels_of_parts,
     with_filled_gaps,
+    with_starred_options,
     with_spaced_bullets,
     with_field_labels,
     with_labeled_sides,

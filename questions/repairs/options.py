@@ -330,3 +330,76 @@ def with_spaced_bullets(source: Source) -> Source:
 
 def _has_text_between(source: Source, first: int, last: int) -> bool:
     return any(line.strip() for line in source.lines[first + 1 : last])
+
+
+# Gives right options that a star marks the usual mark, where it stands behind a bullet, a backslash or the letter, or
+# apart from the letter: `- *b) view`, `\\*b) view`, `b)* view` and `* b) view` become `b) view (correct)`. So do options
+# with numbers, which become letters: `*2) view`.
+
+_STARRED = re.compile(
+    r"(?P<lead>[ \t]{0,8})(?P<bullet>[-+•][ ]{1,3})?(?P<star>\\?\*[ ]?)?\(?(?P<letter>[A-Ha-h1-8])[.)]"
+    r"(?P<behind>[ ]?\*(?=[ ]))?[ \t]+(?P<text>[^\s*].{0,400}?)[ \t]*"
+)
+_FEWEST_STARRED = 2
+"""Fewest questions with such a mark."""
+_REGULAR_STARRED = 0.8
+"""Share of the lists of options in which some must be marked and some not."""
+
+
+def with_starred_options(source: Source) -> Source:
+    """Returns the document with the usual mark on such options, if nearly each list has some. A star before a space may
+    be a bullet: it counts only if it is before one option of each list, and not always the same. Programs stay as they
+    are."""
+    if not any("*" in line and _STARRED.fullmatch(line[:_LONGEST_LINE]) for line in source.lines):
+        return source
+    runs = [run for run in _starred_runs(source) if len(run) > 1]
+    keyed = [run for run in runs if 0 < sum(map(_is_starred, run.values())) < len(run)]
+    lettered = [run for run in runs if not next(iter(run.values()))["letter"].isdecimal()]
+    if len(keyed) < max(_FEWEST_STARRED, _REGULAR_STARRED * len(lettered)) or not _may_be_keys(keyed):
+        return source
+    unusual = [run for run in keyed if any(map(_is_unusual, run.values()))]
+    return source.with_lines({at: _told(option) for run in unusual for at, option in run.items()})
+
+
+def _starred_runs(source: Source) -> Iterator[dict[int, re.Match[str]]]:
+    """Yields the options of each list by the indices of their lines; blank lines may be between them."""
+    run: dict[int, re.Match[str]] = {}
+    for at, line in source.lines_outside_programs:
+        option = _STARRED.fullmatch(line) if len(line) <= _LONGEST_LINE else None
+        letter = option["letter"].upper() if option else ""
+        if option and run and letter == chr(ord([*run.values()][-1]["letter"].upper()) + 1):
+            run[at] = option
+        elif line.strip():
+            if run:
+                yield run
+            run = {at: option} if option and letter in ("A", "1") else {}
+    if run:
+        yield run
+
+
+def _is_starred(option: re.Match[str]) -> bool:
+    # `*a) view*` is only emphasis.
+    return bool(option["behind"]) or (bool(option["star"]) and not option["text"].endswith("*"))
+
+
+def _is_unusual(option: re.Match[str]) -> bool:
+    """Returns whether a star is not read as a mark without this."""
+    apart = option["bullet"] or option["letter"].isdecimal() or option["star"] != "*"
+    return _is_starred(option) and (bool(option["behind"]) or bool(apart))
+
+
+def _may_be_keys(keyed: list[dict[int, re.Match[str]]]) -> bool:
+    """Returns whether stars before a space, if there are any, cannot be bullets."""
+    places = [[at for at, option in enumerate(run.values()) if (option["star"] or "").endswith(" ")] for run in keyed]
+    apart = [place for place in places if place]
+    return not apart or (all(len(place) == 1 for place in apart) and len({place[0] for place in apart}) > 1)
+
+
+def _told(option: re.Match[str]) -> str:
+    letter = option["letter"]
+    letter = _NUMBER_LETTERS[int(letter) - 1] if letter.isdecimal() else letter
+    mark = " (correct)" if _is_starred(option) else ""
+    return f"{option['lead']}{option['bullet'] or ''}{letter}) {option['text']}{mark}"
+
+
+_NUMBER_LETTERS = "ABCDEFGH"

@@ -206,6 +206,7 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
     `roles`: the role of a field by its name.
     """
     found = dict(fields)
+    keyed = any(roles.get(name) in ("correct", "answer") for name in fields)
     for name, value in fields.items():
         role = roles.get(name, "")
         if not isinstance(value, dict) or role not in ("question", "correct", "answer"):
@@ -215,6 +216,9 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
             asked = next((key for key, one in inner.items() if roles.get(key) == role and isinstance(one, str)), None)
             if asked is not None:
                 found[name] = inner.pop(asked)
+                if keyed and "wrong" in map(roles.get, inner):
+                    # The place at which a quiz of mdBook shows the answer, among options that are all wrong.
+                    inner = {key: one for key, one in inner.items() if roles.get(key) != "index"}
                 found = {**{key: one for key, one in inner.items() if roles.get(key)}, **found}
         elif explained := _explained(inner, roles):
             found[name] = explained[0]

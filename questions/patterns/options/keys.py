@@ -69,7 +69,7 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     first, _, below = text.partition("\n")
     first = _SPACED.sub(r"`\g<letter>`", _MARKED.sub("", first))
     glued = _GLUED.match(first)
-    if letters and glued and _is_ascending(glued["letters"]):
+    if letters and glued and _names_several(glued["letters"], text, options):
         named = frozenset(glued["letters"].lower())
         return Key(named, trim(f"{glued['rest'].strip(' -–—')}\n{below}"), first.strip())
     found = _KEY.match(first)
@@ -245,8 +245,13 @@ def latin_letter(letter: str) -> str:
     return next((ALPHABETS[0][alphabet.index(low)] for alphabet in ALPHABETS if low in alphabet), low)
 
 
-def _is_ascending(letters: str) -> bool:
-    return all(one < two for one, two in pairwise(letters))
+def _names_several(letters: str, answer: str, options: Sequence[FoundOption]) -> bool:
+    """Returns whether letters without a separator name options: in order, or in any order if each is the letter of an
+    option and together they are not the text of one."""
+    if all(one < two for one, two in pairwise(letters)):
+        return True
+    each = len(set(letters)) == len(letters) and set(letters.lower()) <= {option.id for option in options}
+    return each and _by_text(answer, options) is None
 
 
 def _by_text(answer: str, options: Sequence[FoundOption]) -> Key | None:

@@ -31,6 +31,13 @@ def test_the_context_of_a_quiz_of_mdbook_explains() -> None:
     ]
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_place_at_which_mdbook_shows_the_answer_is_no_key(place: int) -> None:
+    text = MDBOOK.replace("answer.answer", f"prompt.answerIndex = {place}\nanswer.answer", 1)
+    assert read_as("quiz.toml", text) == read_as("quiz.toml", MDBOOK)
+    assert read_bank(text, name="quiz.toml").findings == ()
+
+
 def test_an_answer_in_parts_names_all_of_them() -> None:
     data = [
         {"text": "Which calls copy?", "answer": [["clone"], ["tolist", "to list"]]},

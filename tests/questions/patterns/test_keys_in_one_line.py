@@ -80,3 +80,26 @@ def test_keys_without_numbers_are_given_to_nobody_where_a_question_has_its_own()
     )
     assert right(reading) == [["`x.clone()`"], [], []]
     assert "Q109" in [one.code for one in reading.findings]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("CA", ["`x.t()`", "`x[0]`"]),
+        ("AC", ["`x.t()`", "`x[0]`"]),
+        ("CAD", []),  # there is no such option
+        ("CAC", []),
+    ],
+)
+def test_letters_of_one_question_without_marks_between_them_may_be_in_any_order(key: str, expected: list[str]) -> None:
+    options = "A) `x.t()`\nB) `x.clone()`\nC) `x[0]`"
+    asked = f"1. Which two share memory?\n{options}\nAnswers: {key}\n\n2. Which one copies?\n{options}\nAnswer: B\n"
+    assert right(read_bank(asked, name="quiz.md")) == [expected, ["`x.clone()`"]]
+
+
+def test_letters_that_are_the_text_of_an_option_name_it() -> None:
+    asked = "".join(
+        f"{n}. Which word is hidden?\nA) CAB\nB) BAD\nC) ACE\nD) DAB\nAnswer: {word}\n\n"
+        for n, word in enumerate(("BAD", "DAB"), 1)
+    )
+    assert right(read_bank(asked, name="quiz.md")) == [["BAD"], ["DAB"]]

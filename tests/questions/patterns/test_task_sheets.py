@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from questions import read_bank
 
 TASKS = [
@@ -64,3 +66,29 @@ def test_a_sentence_that_stops_at_a_gap_asks_in_a_list_of_questions() -> None:
     asked = ["What is 2 x 3?", "4 x 5 = ...", "The mean of 1 and 3 is ...", "How much is 7 - 2?", "9 : 3 = ..."]
     text = "\n".join(f"{n}. {one}" for n, one in enumerate(asked, 1))
     assert read(text) == [(one, None) for one in asked]
+
+
+def test_tasks_below_letters_are_parts_and_not_options() -> None:
+    parts = "a. Compute its determinant.\nb. Find its eigenvalues.\nc. Explain why it has no inverse."
+    text = f"# Sheet\n\n1. Consider the matrix A with rank 2.\n{parts}\n\n2. Let f be convex.\n{parts}\n"
+    reading = read_bank(text, name="sheet.md")
+    assert [(one.kind, one.prompt, one.answer) for one in reading.bank.questions] == [
+        ("open", f"Consider the matrix A with rank 2.\n\n{parts}", None),
+        ("open", f"Let f be convex.\n\n{parts}", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "asked", ["What do you do first?", "Choose the first step.", "The first step is to", "To debug it, you:"]
+)
+def test_tasks_below_letters_are_options_of_what_asks_or_stops_before_them(asked: str) -> None:
+    parts = "a. Compute the loss.\nb. Find a smaller batch.\nc. Plot the weights."
+    text = f"# Quiz\n\n1. {asked}\n{parts}\n\n2. {asked[:-1]} and then?\n{parts}\n"
+    assert [len(one.options) for one in read_bank(text, name="quiz.md").bank.questions] == [3, 3]
+
+
+def test_a_key_makes_options_of_tasks_below_letters() -> None:
+    parts = "a. Compute the loss.\nb. Find a smaller batch.\nc. Plot the weights."
+    text = f"# Quiz\n\n1. Memory runs out.\n{parts}\nAnswer: b\n\n2. The loss is nan.\n{parts}\nAnswer: c\n"
+    right = [[o.id for o in one.options if o.right] for one in read_bank(text, name="quiz.md").bank.questions]
+    assert right == [["b"], ["c"]]
