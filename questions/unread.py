@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from questions.blocks import plain
 from questions.patterns.starts.search import find_starts
 from questions.source import WIDE, Finding, Span
-from questions.wording.imperatives import announces_tasks, asks_or_demands, sets_task
+from questions.wording.imperatives import announces_tasks, asks_or_demands, may_ask, sets_task
 from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
 from questions.wording.stems import (
     asks_for_questions,
@@ -83,9 +84,30 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     if not questions:
         places.add(span(line) for line in _lines_alike(document, free))
     places.add(span(line) for line in _below_numbers(document))
+    places.add(span(line) for line in _announced_tasks(document, known))
     places.add(span(block.first) for block in free if block.kind == "paragraph" and _ADMONITION.match(block.text))
     spans = sorted(places.spans, key=lambda one: one.line)
-    return [_unread(one) for one in spans] if questions else [_no_questions(document.source, spans)]
+    return _bounded(document.source, spans) if questions else [_no_questions(document.source, spans)]
+
+
+MOST_NAMED = 20
+"""Most places that are named one by one; the others are counted."""
+
+
+def _bounded(source: Source, spans: list[Span]) -> list[Finding]:
+    """Returns a finding for each of the first places, and one for all others."""
+    found = [_unread(one) for one in spans[:MOST_NAMED]]
+    others = spans[MOST_NAMED:]
+    if len(others) > 1:
+        message = f"{len(others)} more places look like questions but were not read, lines {_range(others)}"
+        found.append(dataclasses.replace(_unread(source.span(others[0].line)), message=message))
+    else:
+        found += map(_unread, others)
+    return found
+
+
+def _range(spans: list[Span]) -> str:
+    return f"{spans[0].line}–{spans[-1].line}"
 
 
 def _lines_alike(document: Document, free: list[Block]) -> set[int]:
@@ -156,6 +178,32 @@ def _below_numbers(document: Document) -> Iterator[int]:
         yield from lines if len(lines) >= _FEWEST_DEMANDING else ()
 
 
+def _announced_tasks(document: Document, known: set[str]) -> Iterator[int]:
+    """Yields the items below a heading that calls them questions or exercises, where at least half of them ask or set a
+    task."""
+    for stretch in document.layout.stretches:
+        if not stretch.headings or not announces_tasks(plain(stretch.headings[-1].text)):
+            continue
+        found: list[tuple[int, str]] = []
+        for over, block in pairwise([None, *stretch.blocks]):
+            # Bullets below a line such as `Instructions:` say how the exercises are done.
+            parts = block.children if block and block.kind == "list" and not _introduces(over) else []
+            for item in (part for part in parts if document.free(part.first, part.last)):
+                first = item.children[0] if item.children else item
+                if first.kind == "paragraph" and "](" not in first.text and _key(first.text) not in known:
+                    found.append((item.first, first.text))
+        asking = sum(may_ask(text) for _, text in found)
+        if asking >= _FEWEST_TASKS and asking * 2 >= len(found):
+            yield from (line for line, _ in found)
+
+
+def _introduces(block: Block | None) -> bool:
+    """Returns whether a paragraph is about the list below it."""
+    return block is not None and block.kind == "paragraph" and block.text.rstrip(" *_").endswith((":", "："))
+
+
+_FEWEST_TASKS = 2
+"""Fewest items below such a heading that ask or set a task."""
 _FEWEST_LEVELS = 2
 _DIGITS = re.compile(r"\d+")
 _WITH_LETTER = re.compile(r"[*_]{0,3}(?P<number>\d{1,4})[ ]?[a-h]\b")
@@ -223,7 +271,7 @@ def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
     """Yields the places in a block that look asked."""
     source = document.source
     if block.kind == "heading":
-        if _ENDS_ASKING.search(plain(block.text)) and _key(numbered(block.text)[1]) not in known:
+        if _asks(plain(block.text)) and _key(numbered(block.text)[1]) not in known:
             yield source.span(block.first, block.last)
     elif block.kind in ("table", "html"):
         yield from (source.span(n) for n in range(block.first, block.last + 1) if _cells_ask(source.line(n), known))
@@ -235,7 +283,7 @@ def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
                 yield source.span(number)
     elif block.kind == "paragraph":
         if document.labels(block) or "\n" not in block.text:
-            asks = document.labels(block) or _ENDS_ASKING.search(block.text)
+            asks = document.labels(block) or _asks(block.text)
             if asks and _key(numbered(block.text)[1]) not in known:
                 yield source.span(block.first, block.last)
             return
@@ -246,6 +294,11 @@ def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
             if starts and ends_asking(line) and wordy and _key(line) not in known:
                 yield source.span(number)
             before = line
+
+
+def _asks(text: str) -> bool:
+    """Returns whether a text ends in a question mark, or otherwise as questions do in its script."""
+    return _ENDS_ASKING.search(text) is not None or (not text.isascii() and ends_asking(text))
 
 
 def _demands(block: Block) -> bool:
@@ -399,7 +452,9 @@ def _unread(span: Span) -> Finding:
 
 
 def _no_questions(source: Source, spans: list[Span]) -> Finding:
-    named = ", ".join(str(span.line) for span in spans)
+    named = ", ".join(str(span.line) for span in spans[:MOST_NAMED])
+    if others := spans[MOST_NAMED:]:
+        named += f" and {len(others)} more, lines {_range(others)}" if len(others) > 1 else f", {others[0].line}"
     return Finding(
         "Q005",
         "note",

@@ -15,7 +15,7 @@ import yaml
 from questions.formats.data.loading import load_data, name_error
 from questions.formats.data.roles import DATA_ROLES
 from questions.formats.data.shapes import right_by_mark
-from questions.formats.data.unnamed_fields import describe_fields
+from questions.formats.data.unnamed_fields import describe_fields, entries_of
 from questions.formats.data.unread import name_unread
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.json import JsonElement, line_of, outline
@@ -103,11 +103,13 @@ def read_trivia(source: Source) -> ImportDraft:
 def _name_no_questions(draft: ImportDraft) -> None:
     """Adds a finding that nothing was read, with the names of the fields or keys that the document has."""
     data = load_data(draft.source)
-    entries = [one for one in (data if isinstance(data, list) else [data]) if isinstance(one, dict)]
+    entries = list(entries_of(data))
+    if len(entries) < _FEWEST_ENTRIES and isinstance(data, dict):
+        entries = [data]
     names = [f"`{str(name)[:_LONGEST_NAME]}`" for name in dict.fromkeys(name for one in entries for name in one)]
     cure = "write `Question?:` and its answers below it as `- answer`"
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    has = f"it has the fields {', '.join(names[:_MOST_NAMED])}{more}" if names else "it has no fields with names"
+    has = f"it has the fields {', '.join(names[:_MOST_NAMED])}{more}" if names else "nothing in it has a name"
     if fields := describe_fields(data, DATA_ROLES):
         draft.add("Q601", fields.message, fields.cure, (1, 1), severity="error", note=fields.note)
     else:
@@ -117,6 +119,7 @@ def _name_no_questions(draft: ImportDraft) -> None:
     name_unread(draft, data, ())
 
 
+_FEWEST_ENTRIES = 2
 _MOST_NAMED = 8
 """Most names of fields in a finding."""
 _LONGEST_NAME = 40

@@ -9,8 +9,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
+from questions.fences import fence_after, fence_in
 from questions.patterns.contents import is_only_link
 from questions.source import Finding
+from questions.wording.labels import QUESTION_WORDS
 from questions.wording.stems import asks_for_questions, demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
     places = sorted((question.place.line, question.place.end_line) for question in questions)
     yield from _parts_inside(document, places)
     yield from _listed_inside(document, places)
+    yield from _counted_inside(document, questions)
     for candidate in won:
         if candidate.kind == "paragraph":
             yield from _paragraphs_inside(document, candidate)
@@ -126,6 +129,37 @@ def _listed_inside(document: Document, places: Sequence[tuple[int, int]]) -> Ite
             asked = plain(item.children[0].text) if item.children else ""
             if "?" in asked or "？" in asked or demands(asked):
                 yield _inside(document, item.first, above[0][0])
+
+
+def _counted_inside(document: Document, questions: Sequence[Question]) -> Iterator[Finding]:
+    """Yields a finding for each line within a question that has the next number, which no other question has: a
+    heading, a label such as `Q5`, or a line that asks. What answers it counts from 1."""
+    known = {int(one.number) for one in questions if one.number.isdecimal() and len(one.number) < _LONG}
+    if len(known) < _FEWEST:
+        return
+    for question in questions:
+        following = int(question.number) + 1 if question.number.isdecimal() and len(question.number) < _LONG else 0
+        fence = ""
+        for line in range(question.place.line + 1, question.place.end_line + 1 if following > 1 else 0):
+            text = document.source.line(line)
+            mark = fence_in(text)
+            fence = fence_after(fence, mark["mark"]) if mark else fence
+            found = _COUNTED.match(text) if not (fence or mark) else None
+            if found is None:
+                continue
+            number = int(found["number"])
+            begins = bool(found["heading"] or found["word"]) or ends_asking(text)
+            if number != following or number in known or not begins:
+                break
+            yield _inside(document, line, question.place.line)
+            following += 1
+
+
+_COUNTED = re.compile(
+    rf"[ ]{{0,3}}(?P<heading>#{{1,6}}[ ]+)?[*_]{{0,3}}(?P<word>(?:{QUESTION_WORDS}|Q)[ ]?#?)?(?P<number>\d{{1,4}})"
+    r"(?(word)(?!\w)|[.):][*_]{0,3}[ ])[*_.:) ]*\S",
+    re.IGNORECASE,
+)
 
 
 def _stuck_to_items(document: Document, start: Start) -> Iterator[Finding]:

@@ -333,8 +333,8 @@ def _has_text_between(source: Source, first: int, last: int) -> bool:
 
 
 # Gives right options that a star marks the usual mark, where it stands behind a bullet, a backslash or the letter, or
-# apart from the letter: `- *b) view`, `\\*b) view`, `b)* view` and `* b) view` become `b) view (correct)`. So do options
-# with numbers, which become letters: `*2) view`.
+# apart from the letter: `- *b) view`, `\\*b) view`, `b)* view` and `* b) view` become `b) view (correct)`. So do
+# options with numbers, which become letters: `*2) view`.
 
 _STARRED = re.compile(
     r"(?P<lead>[ \t]{0,8})(?P<bullet>[-+•][ ]{1,3})?(?P<star>\\?\*[ ]?)?\(?(?P<letter>[A-Ha-h1-8])[.)]"

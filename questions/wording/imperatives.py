@@ -63,7 +63,7 @@ _CHINESE = re.compile(
 )
 _SHEET = re.compile(
     r"exerci|question|problem|exam|quiz|homework|assignment|worksheet|tasks\b|aufgabe|übung|ejercicio|tarea|deberes|taller"
-    r"|pregunta|pergunta|lista de|devoir|\btd\b|\btp\b|esercizi|compiti|domande|zadani|zadania|ćwiczeni|cvičení|úloh"
+    r"|pregunta|pergunta|lista de|devoir|\btd\b|\btp\b|esercizi|compiti|domande|zadani|pytani|ćwiczeni|cvičení|úloh"
     r"|задани|задач|упражнени|вопрос|контрольн|домашн|завдан|вправ|питан|oefening|opgave|övning|uppgift|oppgave|tehtäv"
     r"|feladat|probleme|sarcini|alıştırma|ödev|soru|latihan|tugas|soal|bài tập|câu hỏi|تمارين|أسئلة|תרגיל|שאלות|ασκήσ"
     r"|练习|作业|习题|習題|试题|題|問題|宿題|演習|과제|연습|문제",

@@ -11,6 +11,7 @@ from questions.source import WIDE
 from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
 from questions.wording.lost_signs import without_lost_signs
 from questions.wording.part_titles import POINTS
+from questions.wording.question_marks import ends_in_question_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -568,7 +569,8 @@ def is_bold_question(paragraph: str) -> bool:
 def ends_asking(markdown: str) -> bool:
     """Returns whether a line ends in a question mark, ignoring closing marks."""
     markdown = _MASKED.sub("…", markdown) if "???" in markdown else markdown
-    return without_lost_signs(markdown).rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
+    shown = without_lost_signs(markdown).rstrip(" *_\"'”’)]`")
+    return ends_in_question_mark(shown)
 
 
 def unbold(markdown: str) -> str:

@@ -187,7 +187,7 @@ _DIFFERENT = 0.9
 
 def _records(data: Any) -> list[dict[Any, Any]]:
     """Returns the entries of lists that have the most common set of names, and maybe others; none if they are few."""
-    entries = list(_entries(data))
+    entries = list(entries_of(data))
     counts = Counter(frozenset(entry) for entry in entries)
     texts = Counter(frozenset(entry) for entry in entries for value in entry.values() if isinstance(value, str))
     # Of lists in lists, those with the texts count.
@@ -196,7 +196,7 @@ def _records(data: Any) -> list[dict[Any, Any]]:
     return found if len(found) >= _FEWEST else []
 
 
-def _entries(data: Any) -> Iterator[dict[Any, Any]]:
+def entries_of(data: Any) -> Iterator[dict[Any, Any]]:
     """Yields the mappings that are entries of lists."""
     waiting, left = [data], MOST_VALUES
     while waiting and left > 0:
