@@ -13,7 +13,7 @@ from questions.blocks import plain
 from questions.patterns.starts.search import find_starts
 from questions.source import WIDE, Finding, Span
 from questions.wording.imperatives import announces_tasks, asks_or_demands, may_ask, sets_task
-from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
+from questions.wording.labels import QUESTION_WORDS, TASK_WORDS, names_exercises
 from questions.wording.stems import (
     asks_for_questions,
     demands,
@@ -84,7 +84,7 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     if not questions:
         places.add(span(line) for line in _lines_alike(document, free))
     places.add(span(line) for line in _below_numbers(document))
-    places.add(span(line) for line in _announced_tasks(document, known))
+    places.add(span(line) for line in _announced_tasks(document, known, alone=not questions))
     places.add(span(block.first) for block in free if block.kind == "paragraph" and _ADMONITION.match(block.text))
     spans = sorted(places.spans, key=lambda one: one.line)
     return _bounded(document.source, spans) if questions else [_no_questions(document.source, spans)]
@@ -178,23 +178,31 @@ def _below_numbers(document: Document) -> Iterator[int]:
         yield from lines if len(lines) >= _FEWEST_DEMANDING else ()
 
 
-def _announced_tasks(document: Document, known: set[str]) -> Iterator[int]:
+def _announced_tasks(document: Document, known: set[str], *, alone: bool) -> Iterator[int]:
     """Yields the items below a heading that calls them questions or exercises, where at least half of them ask or set a
-    task."""
+    task. If no question was read (`alone`), a number counts too, unless the heading may only name a problem or an
+    example."""
     for stretch in document.layout.stretches:
-        if not stretch.headings or not announces_tasks(plain(stretch.headings[-1].text)):
+        title = plain(stretch.headings[-1].text) if stretch.headings else ""
+        if not announces_tasks(title) or _EXAMPLE.search(title):
             continue
-        found: list[tuple[int, str]] = []
+        sheet = alone and (names_exercises(title) or asks_for_questions((title,)))
+        found: list[tuple[int, bool]] = []
         for over, block in pairwise([None, *stretch.blocks]):
             # Bullets below a line such as `Instructions:` say how the exercises are done.
-            parts = block.children if block and block.kind == "list" and not _introduces(over) else []
-            for item in (part for part in parts if document.free(part.first, part.last)):
-                first = item.children[0] if item.children else item
-                if first.kind == "paragraph" and "](" not in first.text and _key(first.text) not in known:
-                    found.append((item.first, first.text))
-        asking = sum(may_ask(text) for _, text in found)
+            items = block.children if block and block.kind == "list" and not _introduces(over) else []
+            for item in (one for one in items if document.free(one.first, one.last)):
+                task = _TASK_ITEM.fullmatch(document.source.line(item.first))
+                words = _ANY_LINK.sub("", task["text"]) if task else ""
+                if task and _key(task["text"]) not in known and (words == task["text"] or len(words.split()) > 1):
+                    found.append((item.first, (sheet and bool(task["number"])) or may_ask(words)))
+        asking = sum(asks for _, asks in found)
         if asking >= _FEWEST_TASKS and asking * 2 >= len(found):
             yield from (line for line, _ in found)
+
+
+_EXAMPLE = re.compile(r"exampl|exempl|ejemplo|esemp|beispiel|przykład|пример", re.IGNORECASE)
+_TASK_ITEM = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\[[ xX]\][ \t]+)?(?P<number>\d{1,3}[.)][ \t]*)?(?P<text>\S.*)")
 
 
 def _introduces(block: Block | None) -> bool:

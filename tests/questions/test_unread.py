@@ -70,6 +70,27 @@ def test_tasks_below_a_heading_that_announces_them_are_named(title: str, tasks: 
         assert named == list(range(2, 2 + len(tasks)))
 
 
+@pytest.mark.parametrize("form", ["- [ ] {n}. {task}", "- [x] {n}) {task}", "- {n}. {task}"])
+@pytest.mark.parametrize("title", ["Nivel básico (3 ejercicios)", "Exercises", "Questions"])
+def test_numbered_items_below_such_a_heading_are_named_whatever_they_say(form: str, title: str) -> None:
+    tasks = ["A calculator for tensors", "Crear un modelo lineal", "Program that counts leaves"]
+    listed = "".join(form.format(n=n, task=task) + "\n" for n, task in enumerate(tasks, 1))
+    reading = read_bank(f"# Notes\n\n## {title}\n\n{listed}", name="notes.md")
+    named = [one for one in reading.findings if one.code == "Q005" and one.note.endswith(": 5, 6, 7")]
+    assert len(reading.bank.questions) == 3 or named
+
+
+@pytest.mark.parametrize("title", ["Examples", "The problem", "Setup"])
+def test_numbered_items_below_other_headings_are_not(title: str) -> None:
+    listed = "- [ ] 1. A linear model\n- [ ] 2. A tree of depth two\n- [ ] 3. A small network\n"
+    (finding,) = read_bank(f"# Notes\n\n## {title}\n\n{listed}", name="notes.md").findings
+    assert finding.note == "the whole document was read as study text"
+
+
+def test_remarks_with_numbers_that_set_no_task_are_not() -> None:
+    assert unread(f"{READ}# More questions\n\n1. The answers are short.\n2. Two of them agree in part.\n") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
