@@ -103,12 +103,12 @@ class ProofReport:
 
     @property
     def has_errors(self) -> bool:
-        """Whether a document contains a false claim."""
+        """Whether a document contains a false claim, or something that could not be read."""
         return any(found.severity == "error" for document in self.documents for found in document.findings)
 
     @property
     def exit_status(self) -> int:
-        """1 if a document contains a false claim, 2 if something could not be run, 0 otherwise."""
+        """1 if a document has errors, 2 if something could not be run, 0 otherwise."""
         return 1 if self.has_errors else 2 if self.troubles else 0
 
     @property

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time as clockwork
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast, get_args
@@ -201,6 +202,8 @@ def bank_prove(
         readings = [one for one in readings if any(question.id in only for question in one.bank.questions)]
     work = plan_proofs(readings, only=only or (), settings=ProofSettings(mutation, draws, seed))
     proving = asyncio.run(_bank_prove(readings, work, torch, draws))
+    if not only:
+        proving = _with_reading_errors(proving, readings)
     if format == "text":
         Console(highlight=False, soft_wrap=True).print(proof_report_text(proving), end="")
     else:
@@ -236,6 +239,16 @@ async def _bank_prove(readings: Sequence[Reading], work: Sequence[Work], torch: 
                     found.append(one)
                     bar.advance(task)
             return collect_results(readings, found, versions, clockwork.monotonic() - started, draws)
+
+
+def _with_reading_errors(proving: ProofReport, readings: Sequence[Reading]) -> ProofReport:
+    """Adds what could not be read, as `bank check` reports it: what is not read is not proved either."""
+    documents = []
+    for document, reading in zip(proving.documents, readings, strict=True):
+        errors = [finding for finding in reading.findings if finding.severity == "error"]
+        findings = sorted((*document.findings, *errors), key=lambda finding: (finding.span, finding.code))
+        documents.append(replace(document, findings=tuple(findings)))
+    return replace(proving, documents=tuple(documents))
 
 
 def import_text(view: ImportView, dry_run: bool) -> str:

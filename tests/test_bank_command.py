@@ -12,6 +12,7 @@ import pytest
 from tests import forked
 
 ROOT = Path(__file__).parent.parent
+READABLE = "---\nbank: b\n---\n\n# t\n\n## two-ones · value · mid\n\nWhat?\n\n### Answer\n\n`2`\n"
 
 
 def bank(*words: str) -> subprocess.CompletedProcess[str]:
@@ -50,9 +51,7 @@ def test_nothing_to_prove_is_no_success(tmp_path: Path) -> None:
 
 def test_a_mistyped_id_to_prove_is_told_the_nearest(tmp_path: Path) -> None:
     document = tmp_path / "d.md"
-    document.write_text(
-        "---\nbank: b\n---\n\n# t\n\n## two-ones · value · mid\n\nWhat?\n\n### Answer\n\n`2`\n", "utf-8"
-    )
+    document.write_text(READABLE, "utf-8")
     done = bank("prove", str(document), "--only", "two-one")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "dailygrad: no question has the id two-one: did you mean `two-ones`?\n"
@@ -67,6 +66,20 @@ def test_an_error_sets_the_exit_status_and_the_report_names_torch(tmp_path: Path
     assert (done.returncode, told["draws"]) == (1, 2)
     assert [found["code"] for found in told["documents"][0]["findings"]] == ["P102"]
     assert told["torch"].startswith("2.")
+
+
+@pytest.mark.sandbox
+def test_what_cannot_be_read_is_not_proved_either(tmp_path: Path) -> None:
+    document = tmp_path / "d.md"
+    document.write_text(f"{READABLE}\n## no-key · choice · mid\n\nWhich?\n\n- [ ] `1`\n- [ ] `2`\n", "utf-8")
+    checked = json.loads(bank("check", str(document), "--format", "json").stdout)
+    done = bank("prove", str(document), "--format", "json")
+    found = json.loads(done.stdout)["documents"][0]["findings"]
+    errors = [one for one in checked["documents"][0]["findings"] if one["severity"] == "error"]
+    assert done.returncode == 1
+    assert errors and [one["code"] for one in found if one["severity"] == "error"] == [one["code"] for one in errors]
+    # Another question of the document can be proved alone.
+    assert bank("prove", str(document), "--only", "two-ones").returncode == 0
 
 
 @pytest.mark.sandbox

@@ -358,7 +358,7 @@ def with_starred_options(source: Source) -> Source:
     if len(keyed) < max(_FEWEST_STARRED, _REGULAR_STARRED * len(lettered)) or not _may_be_keys(keyed):
         return source
     unusual = [run for run in keyed if any(map(_is_unusual, run.values()))]
-    return source.with_lines({at: _told(option) for run in unusual for at, option in run.items()})
+    return source.with_lines({at: _with_mark(option) for run in unusual for at, option in run.items()})
 
 
 def _starred_runs(source: Source) -> Iterator[dict[int, re.Match[str]]]:
@@ -395,7 +395,7 @@ def _may_be_keys(keyed: list[dict[int, re.Match[str]]]) -> bool:
     return not apart or (all(len(place) == 1 for place in apart) and len({place[0] for place in apart}) > 1)
 
 
-def _told(option: re.Match[str]) -> str:
+def _with_mark(option: re.Match[str]) -> str:
     letter = option["letter"]
     letter = _NUMBER_LETTERS[int(letter) - 1] if letter.isdecimal() else letter
     mark = " (correct)" if _is_starred(option) else ""
