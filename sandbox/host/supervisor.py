@@ -234,11 +234,11 @@ class Supervisor:
             return replace(self._internal(run, str(refusal)), refused=refusal.why)
 
     async def _execute(self, run: Run, arrived: float) -> Outcome:
-        # The program must not learn whose run it is, nor what it is for.
-        anonymous = replace(run, owner="", priority="background", role="program")
+        # The program must not learn whose run it is, nor what it is for, nor by what its outcome is recognized.
+        anonymous = replace(run, id="", owner="", priority="background", role="program")
         with self._executor_for(run) as executor:
             try:
-                return await self._execute_in_child(executor, anonymous, arrived)
+                return replace(await self._execute_in_child(executor, anonymous, arrived), id=run.id)
             except GpuUnavailable as problem:
                 return replace(self._internal(run, f"{GPU_UNAVAILABLE}: {problem}"), refused="device")
             except (ZygoteDied, OSError, TimeoutError) as problem:

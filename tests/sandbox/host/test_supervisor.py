@@ -148,7 +148,7 @@ async def test_no_child_knows_whose_run_it_is(client: SandboxClient) -> None:
         "print({(run.id, run.owner, run.priority) for run in found})"
     )
     outcome = await client.run(Run("x", program, owner="ada", priority="round"))
-    assert outcome.stdout == "{('x', '', 'background')}\n"
+    assert (outcome.id, outcome.stdout) == ("x", "{('', '', 'background')}\n")
 
 
 async def test_only_this_user_may_come_in(sandbox: EmbeddedSandbox, client: SandboxClient) -> None:
