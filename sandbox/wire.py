@@ -262,13 +262,13 @@ def name_attempt(run: Run) -> Run:
 
 
 def read_outcome_of(run: Run, head: Mapping[str, Any], body: bytes) -> Outcome:
-    """Decodes the Outcome of this run. Raises ValueError as `read_outcome`, and for another run's outcome or one from
-    another device. A failure of the sandbox need not name its run, because it may not have been read."""
+    """Decodes the Outcome of this run. Raises ValueError as `read_outcome`, and for another run's outcome.
+
+    A failure of the sandbox need not name its run, because it may not have been read.
+    """
     outcome = read_outcome(head, body)
     if outcome.status != "internal" and outcome.id != run.id:
         raise ValueError(f"the outcome of {outcome.id[:_LONGEST_ID]!r}, which is another run")
-    if outcome.status != "internal" and outcome.device != run.device:
-        raise ValueError(f"an outcome from the device {outcome.device!r} of a run for {run.device!r}")
     return outcome
 
 

@@ -123,14 +123,11 @@ def test_a_run_that_was_refused_has_no_result() -> None:
         wire.read_outcome({"id": "r", "status": "ok", "refused": "device"}, b"")
 
 
-def test_an_outcome_is_that_of_the_run_on_its_device() -> None:
-    run = Run("r", "", device="cuda")
-    head = {"id": "r", "status": "ok", "device": "cuda"}
-    assert wire.read_outcome_of(run, head, b"") == Outcome("r", "ok", device="cuda")
+def test_an_outcome_is_that_of_the_run() -> None:
+    run, head = Run("r", ""), {"id": "r", "status": "ok"}
+    assert wire.read_outcome_of(run, head, b"") == Outcome("r", "ok")
     with pytest.raises(ValueError, match="the outcome of 'another', which is another run"):
         wire.read_outcome_of(run, {**head, "id": "another"}, b"")
-    with pytest.raises(ValueError, match="from the device 'cpu' of a run for 'cuda'"):
-        wire.read_outcome_of(run, {**head, "device": "cpu"}, b"")
     assert wire.read_outcome_of(run, {"id": "", "status": "internal"}, b"").status == "internal"
 
 

@@ -71,12 +71,6 @@ class Executor:
 RAISING = AnswerInput(code="raise ValueError('loss')")
 SPOILED: dict[str, tuple[AnswerInput, int, Spoil, str]] = {
     "another run's": (WRONG, 2, lambda _, reference: reference, "which is another run"),
-    "another device's": (
-        RIGHT,
-        10,
-        lambda own, _: replace(own, device="cuda"),
-        "from the device 'cuda' of a run for 'cpu'",
-    ),
     "faster than light": (RIGHT, 10, lambda own, _: replace(own, cpu_ms=-5.0), "whose cpu_ms is -5.0"),
     "text for no database": (
         RAISING,
