@@ -23,8 +23,9 @@ async def answers(scene: SlackScene) -> None:
 
 @pytest.mark.parametrize("pongs", [False, True])
 async def test_a_silent_socket_is_replaced(scene: SlackScene, pongs: bool) -> None:
-    """Row 14: a socket that is open but silent, with or without pongs, is replaced."""
-    await scene.start(**QUICK_PING, DAILYGRAD_SLACK_QUIET_S="1")
+    """Row 14: a socket that is open but silent is replaced: without pongs soon, and with them when it is long silent."""
+    quiet = {"DAILYGRAD_SLACK_QUIET_S": "1"} if pongs else {}
+    await scene.start(**QUICK_PING, **quiet)
     await answers(scene)
     deaf = scene.slack.sockets.deafen(pongs=pongs)
     await scene.slack.until(lambda: not set(deaf) & set(scene.slack.sockets.open))
