@@ -23,7 +23,7 @@ async def answers(scene: SlackScene) -> None:
 
 @pytest.mark.parametrize("pongs", [False, True])
 async def test_a_silent_socket_is_replaced(scene: SlackScene, pongs: bool) -> None:
-    """Row 14: a socket that is open but silent is replaced: without pongs soon, and with them when it is long silent."""
+    """Row 14: a silent socket is replaced: soon if it sends no pongs, otherwise when it has been silent for long."""
     quiet = {"DAILYGRAD_SLACK_QUIET_S": "1"} if pongs else {}
     await scene.start(**QUICK_PING, **quiet)
     await answers(scene)
