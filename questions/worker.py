@@ -15,8 +15,10 @@ import math
 import os
 import re
 import resource
+import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -33,6 +35,13 @@ BATCH = 500
 """Questions per line of the answer, so that the process that parses it can do other work in between."""
 _NICENESS = 5
 """Niceness: answering members has priority over reading documents."""
+ENDED_BY_MEMORY = 12
+"""Exit status of the process if it ran out of memory and could not say so: ENOMEM."""
+_RESERVE = 16 * 2**20
+"""Address space in bytes below the limit that a document must leave free: without any, CPython can hang or abort."""
+_MEMORY_CHECK_S = 0.01
+"""Seconds between two checks of the memory that is used."""
+_OUT_OF_MEMORY = b"refused " + json.dumps({"why": "memory"}).encode() + b"\n"
 _MARKS = re.compile(r"[ \t]*(?:>|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))")
 """Matches the mark that opens one quote or list item."""
 
@@ -102,7 +111,8 @@ def answer(request: Request, answers: IO[bytes]) -> None:
     if excess is None:
         _restrict(limits)
         content = _unpacked(request.text) if request.packed else request.text
-        reading = read_bank(content, name=request.name, recipe=request.recipe)
+        with _watch_memory(limits.memory - _RESERVE, answers):
+            reading = read_bank(content, name=request.name, recipe=request.recipe)
         questions = reading.bank.questions
         for start in range(0, len(questions), BATCH):
             answers.write(b"questions " + QUESTIONS.dump_json(questions[start : start + BATCH]) + b"\n")
@@ -126,6 +136,30 @@ def _restrict(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
+@contextlib.contextmanager
+def _watch_memory(most: int, answers: IO[bytes]) -> Iterator[None]:
+    """Refuses the document and ends the process as soon as it uses more than `most` bytes of address space.
+
+    Many small objects fill the address space to the last byte. CPython then has no memory for the MemoryError itself:
+    it repeats the attempt until the processor time is used up, or ends with a traceback.
+    """
+
+    def check(*_: object) -> None:
+        pages = int(statm.read_bytes().split()[0]) if statm.exists() else 0
+        if pages * resource.getpagesize() > most:
+            os.write(answers.fileno(), _OUT_OF_MEMORY)
+            os._exit(0)
+
+    statm = Path("/proc/self/statm")
+    before = signal.signal(signal.SIGALRM, check)
+    signal.setitimer(signal.ITIMER_REAL, _MEMORY_CHECK_S, _MEMORY_CHECK_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Serves requests until the input ends, or until one takes too much memory."""
     for line in requests:
@@ -133,7 +167,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             answer(REQUEST.validate_json(line), answers)
         except MemoryError:
             resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            answers.write(b"refused " + json.dumps({"why": "memory"}).encode() + b"\n")
+            answers.write(_OUT_OF_MEMORY)
             answers.flush()
             return
 
@@ -146,6 +180,10 @@ if __name__ == "__main__":
     # Keep library output out of the protocol.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    with contextlib.suppress(BrokenPipeError):  # the parent was killed
+    try:
         serve(sys.stdin.buffer, output)
+    except BrokenPipeError:  # the parent was killed
+        pass
+    except MemoryError:
+        os._exit(ENDED_BY_MEMORY)
     os._exit(0)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from questions.reader import Reading
     from questions.worker import Limits, TooMuch
 
+_END_S = 5.0
+"""Seconds in which a process that has closed its output ends by itself."""
 _INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 
 
@@ -64,7 +66,13 @@ class DocumentReader:
         if process is None or process.poll() is not None:
             self.close()
             process = self._process = _start_process()
-        timer = threading.Timer(self._wall_s, process.kill)
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        timer = threading.Timer(self._wall_s, expire)
         timer.daemon = True
         timer.start()
         from questions.reader import Reading
@@ -74,7 +82,7 @@ class DocumentReader:
         try:
             found = job.run(process)
         except (OSError, EOFError):
-            found = _why_ended(process)
+            found = _why_ended(process, expired.is_set())
         finally:
             timer.cancel()
             if not isinstance(found, Reading) or job.cancelled:
@@ -154,15 +162,22 @@ def _start_process() -> subprocess.Popen[bytes]:
     )
 
 
-def _why_ended(process: subprocess.Popen[bytes]) -> TooMuch:
-    """Returns which limit a process exceeded that ended while it read a document."""
-    from questions.worker import TooMuch
+def _why_ended(process: subprocess.Popen[bytes], expired: bool) -> TooMuch:
+    """Returns which limit a process exceeded that ended while it read a document.
 
-    process.kill()
-    status = process.wait()
-    if status in (-signal.SIGXCPU, -signal.SIGKILL):
+    `expired`: whether it was ended because it took too long.
+    """
+    from questions.worker import ENDED_BY_MEMORY, TooMuch
+
+    try:
+        status = process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        status = process.wait()
+    if expired or status == -signal.SIGXCPU:
         return TooMuch("time")
-    if status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS):
+    # If the machine runs out of memory, Linux kills this process first.
+    if status in (-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, ENDED_BY_MEMORY):
         return TooMuch("memory")
     raise RuntimeError(f"the process that reads documents ended with status {status}; its output says why")
 

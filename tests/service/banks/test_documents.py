@@ -107,20 +107,48 @@ async def test_a_members_document_is_not_read(service: Service, client: ServiceC
     assert DOCUMENTS.pid is None
 
 
+LONG = "".join(f"### {i}. What is {i}?\n\n**Answer:** x\n\n" for i in range(45_000))
+"""More than can be read in a second, or in 230 MiB."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("limits", "why"), [(Limits(memory=220 * 2**20, blocks=10**6), "memory"), (Limits(cpu_s=1), "time")]
+    ("limits", "why"),
+    [
+        # At some of these limits CPython repeats a MemoryError until the processor time is used up, if it comes to one.
+        *((Limits(memory=mebibytes * 2**20, blocks=10**6, cpu_s=600), "memory") for mebibytes in (150, 213, 214, 222)),
+        (Limits(cpu_s=1), "time"),
+    ],
 )
 async def test_memory_and_time_are_limited(
     reader: Callable[[Limits], DocumentReader], limits: Limits, why: str
 ) -> None:
-    text = "".join(f"### {i}. What is {i}?\n\n**Answer:** x\n\n" for i in range(45_000))
     one = reader(limits)
     with pytest.raises(Refused) as caught:
-        await one.read(text, "long.md")
+        await one.read(LONG, "long.md")
     assert caught.value.refusal == DocumentRefused(why=why)
     # The next document is read by another process.
     assert (await one.read("### 1. What?\n\n**Answer:** x\n", "short.md")).answered == 1
+
+
+async def test_a_document_that_takes_too_long_is_refused_for_its_time() -> None:
+    one = DocumentReader(wall_s=0.5)
+    try:
+        with pytest.raises(Refused) as caught:
+            await one.read(LONG, "long.md")
+        assert caught.value.refusal == DocumentRefused(why="time")
+    finally:
+        one.close()
+
+
+async def test_a_process_that_linux_kills_ran_out_of_memory(reader: Callable[[Limits], DocumentReader]) -> None:
+    one = reader(Limits())
+    reading = asyncio.create_task(one.read(LONG, "long.md"))
+    child = await asyncio.to_thread(lambda: next(pid for pid in iter(lambda: one.pid, 0) if pid is not None))
+    psutil.Process(child).kill()
+    with pytest.raises(Refused) as caught:
+        await reading
+    assert caught.value.refusal == DocumentRefused(why="memory")
 
 
 async def test_the_result_is_the_readers_own(reader: Callable[[Limits], DocumentReader]) -> None:
@@ -134,7 +162,6 @@ async def test_the_result_is_the_readers_own(reader: Callable[[Limits], Document
 async def test_a_document_is_dropped_when_the_caller_leaves(service: Service, who: MakeWho) -> None:
     """The caller disconnects as soon as the child process reads: it ends, and the next document is read."""
     DOCUMENTS.close()
-    text = "".join(f"### {i}. What is {i}?\n\n**Answer:** x\n\n" for i in range(45_000))
 
     def started() -> int:
         return next(pid for pid in iter(lambda: DOCUMENTS.pid, 0) if pid is not None)
@@ -142,7 +169,7 @@ async def test_a_document_is_dropped_when_the_caller_leaves(service: Service, wh
     sent = asyncio.Event()
     status: list[int] = []
     body = httpx.Request(
-        "POST", "http://service/", json={"event_id": "e", "name": "a.md", "text": text, "apply": False}
+        "POST", "http://service/", json={"event_id": "e", "name": "a.md", "text": LONG, "apply": False}
     ).content
 
     async def receive() -> dict[str, object]:
