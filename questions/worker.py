@@ -111,7 +111,7 @@ def answer(request: Request, answers: IO[bytes]) -> None:
     if excess is None:
         _restrict(limits)
         content = _unpacked(request.text) if request.packed else request.text
-        with _watch_memory(limits.memory - _RESERVE, answers):
+        with watch_memory(limits.memory - _RESERVE, answers):
             reading = read_bank(content, name=request.name, recipe=request.recipe)
         questions = reading.bank.questions
         for start in range(0, len(questions), BATCH):
@@ -136,21 +136,28 @@ def _restrict(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
+def _address_space() -> int:
+    """Returns the bytes of address space in use; 0 where the system does not say."""
+    statm = Path("/proc/self/statm")
+    return int(statm.read_bytes().split()[0]) * resource.getpagesize() if statm.exists() else 0
+
+
 @contextlib.contextmanager
-def _watch_memory(most: int, answers: IO[bytes]) -> Iterator[None]:
+def watch_memory(most: int, answers: IO[bytes]) -> Iterator[None]:
     """Refuses the document and ends the process as soon as it uses more than `most` bytes of address space.
 
     Many small objects fill the address space to the last byte. CPython then has no memory for the MemoryError itself:
     it repeats the attempt until the processor time is used up, or ends with a traceback.
     """
 
+    # What documents before this one have left is used again: only growth counts.
+    most = max(most, _address_space())
+
     def check(*_: object) -> None:
-        pages = int(statm.read_bytes().split()[0]) if statm.exists() else 0
-        if pages * resource.getpagesize() > most:
+        if _address_space() > most:
             os.write(answers.fileno(), _OUT_OF_MEMORY)
             os._exit(0)
 
-    statm = Path("/proc/self/statm")
     before = signal.signal(signal.SIGALRM, check)
     signal.setitimer(signal.ITIMER_REAL, _MEMORY_CHECK_S, _MEMORY_CHECK_S)
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -129,6 +131,32 @@ async def test_memory_and_time_are_limited(
     assert caught.value.refusal == DocumentRefused(why=why)
     # The next document is read by another process.
     assert (await one.read("### 1. What?\n\n**Answer:** x\n", "short.md")).answered == 1
+
+
+WATCHED = """
+import sys
+from questions.worker import watch_memory
+with watch_memory({most}, sys.stdout.buffer):
+    for count in range(3_000_000):
+        pass
+    kept = [bytes(1_000) for _ in range({blocks})]
+print("read")
+"""
+"""A document that takes a while, and `blocks` kilobytes in small objects."""
+
+
+@pytest.mark.parametrize(
+    ("most", "blocks", "said"),
+    [
+        (300 * 2**20, 600_000, b'refused {"why": "memory"}\n'),
+        (4 * 2**30, 600_000, b"read\n"),
+        # More is in use before it begins, as after a long document: a short one takes nothing more.
+        (1, 0, b"read\n"),
+    ],
+)
+def test_small_objects_end_the_process_before_its_memory_is_full(most: int, blocks: int, said: bytes) -> None:
+    program = WATCHED.format(most=most, blocks=blocks)
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout == said
 
 
 async def test_a_document_that_takes_too_long_is_refused_for_its_time() -> None:
