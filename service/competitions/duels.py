@@ -118,6 +118,7 @@ async def respond(session: AsyncSession, caller: Caller, duel_id: int, accept: b
         duel.state, duel.accepted_at, duel.ends_at = "running", now, now + PLAY_WITHIN
         await session.flush()
         await _tell(session, duel, "accepted", ("challenger",), now)
+        await _edit_challenge(session, duel, "accepted", now)
     return duel.id
 
 
@@ -324,6 +325,8 @@ async def _tell_end(session: AsyncSession, duel: Duel, now: datetime, ended_by: 
     elif duel.state in ("declined", "expired"):
         audience = ("challenger",)
     await _tell(session, duel, EVENTS[duel.state], audience, now)
+    if duel.accepted_at is None:
+        await _edit_challenge(session, duel, EVENTS[duel.state], now)
     duel.told = True
     await session.flush()
 
@@ -340,7 +343,7 @@ async def _tell(
         if member_id is not None and people[member_id].forgotten_at is not None:
             continue
         message = outbox.NewMessage(
-            key=f"duel:{duel.id}:{event}:{side or 'channel'}",
+            key=_key(duel, event, side),
             body=DuelPost(event=event, duel=await build_view(session, duel, side, now)),
             workspace_id=duel.workspace_id,
             channel_id=duel.channel_id if side is None else None,
@@ -348,6 +351,31 @@ async def _tell(
             chat_id=duel.chat_id,
         )
         await outbox.enqueue(session, message, now, now + outbox.PRIVATE_TIMEOUT)
+
+
+async def _edit_challenge(session: AsyncSession, duel: Duel, event: DuelEvent, now: datetime) -> None:
+    """Edits the messages of the challenge, so that they no longer offer to accept it. Deletes those not sent yet."""
+    sides: tuple[DuelSide | None, ...] = ("opponent", None)
+    for side in sides:
+        key = _key(duel, "asked", side)
+        await outbox.delete_unsent(session, key)
+        post = await outbox.find_by_key(session, key)
+        if post is None:
+            continue
+        message = outbox.NewMessage(
+            key=f"{key}:{event}",
+            body=DuelPost(event=event, duel=await build_view(session, duel, side, now)),
+            workspace_id=post.workspace_id,
+            channel_id=post.channel_id,
+            member_id=post.member_id,
+            chat_id=post.chat_id,
+            edits_id=post.id,
+        )
+        await outbox.enqueue(session, message, now, now + outbox.PRIVATE_TIMEOUT)
+
+
+def _key(duel: Duel, event: DuelEvent, side: DuelSide | None) -> str:
+    return f"duel:{duel.id}:{event}:{side or 'channel'}"
 
 
 def _next(duel: Duel, turns: list[Turn], now: datetime) -> int | None:

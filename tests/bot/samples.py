@@ -983,6 +983,10 @@ GALLERY: dict[str, Card | Form] = {
     "duel asked privately": outbox_card(DuelPost(event="asked", duel=DUEL.model_copy(update={"you": "opponent"}))),
     "duel asked by me": duels.duel_card(DUEL.model_copy(update={"you": "challenger"})),
     "duel accepted": outbox_card(DuelPost(event="accepted", duel=RUNNING_DUEL)),
+    "duel accepted for the channel": outbox_card(
+        DuelPost(event="accepted", duel=RUNNING_DUEL.model_copy(update={"you": None, "next_ref": ""}))
+    ),
+    "duel closed for the channel": outbox_card(DuelPost(event="expired", duel=DUEL)),
     "duel waits": duels.duel_card(RUNNING_DUEL.model_copy(update={"next_ref": "", "answered": 5})),
     "duel late": duels.turn_card(DuelTurn(duel=RUNNING_DUEL, late=True)),
     "duel question": questions.private_question(ASK.model_copy(update={"ref": "d7", "given": None}), NOW),

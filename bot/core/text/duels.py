@@ -32,9 +32,13 @@ def duel_post_card(post: DuelPost) -> Card:
     match post.event:
         case "asked":
             return _challenge_card(view)
-        case "accepted":
+        case "accepted" if view.you is None:
+            return _accepted_card(view)
+        case "accepted" if view.you == "challenger":
             return _running_card(view, f"{_other(view).name} accepted your duel")
-        case "declined" | "expired" | "cancelled" | "over":
+        case "declined" | "expired" | "cancelled" if view.you is None:
+            return _closed_card(view)
+        case "accepted" | "declined" | "expired" | "cancelled" | "over":
             return duel_card(view)
         case _ as never:
             assert_never(never)
@@ -162,6 +166,20 @@ def _challenge_card(view: DuelView) -> Card:
     return Card(
         f"{names[0]} challenges {names[1]} to a duel", in_brief(sentence, 200), (Text(rules), Small(sentence)), respond
     )
+
+
+def _accepted_card(view: DuelView) -> Card:
+    """Returns what a channel reads in place of a challenge that was accepted."""
+    assert view.ends_at is not None, "it is running"
+    sentence = f"Both can answer until {moment_markdown(view.ends_at, view.zone)}; then the result is posted here."
+    title = f"{view.challenger.name} and {view.opponent.name} play a duel"
+    return Card(title, in_brief(sentence, 200), (Text(sentence),), (_LADDER,))
+
+
+def _closed_card(view: DuelView) -> Card:
+    """Returns what a channel reads in place of a challenge that came to nothing. It does not say who ended it."""
+    text = f"The challenge of {person_markdown(view.challenger)} to {person_markdown(view.opponent)} is closed."
+    return Card("Challenge closed", in_brief(text), (Text(text),), (_LADDER,))
 
 
 def _running_card(view: DuelView, title: str) -> Card:

@@ -39,6 +39,8 @@ async def test_a_duel(sim: Simulated) -> None:
     assert "Ada challenges you to a duel" in said(bo.alone[-1])
     accepted = await bo.click(bo.alone[-1], "Accept")
     await sim.carries()
+    assert labels(sim.last("Ada and Bo play a duel")) == ["Ladder"]
+    assert labels(bo.alone[-1]) == ["Start (1 of 5)"]
     waits = await plays(bo, accepted, right=5)
     assert "You are done." in said(waits)
     assert "Bo accepted your duel" in said(sim.ada.alone[-1])

@@ -34,6 +34,8 @@ async def test_a_duel(workspace: Workspace) -> None:
     asked = await workspace.sees(bob, "Ann challenges you to a duel")
     accepted = await workspace.presses(bob, asked, "Accept", "Start (1 of 5)")
     begin = await workspace.sees(ann, "Bob accepted your duel")
+    played = await workspace.sees(boss, "Ann and Bob play a duel")
+    assert "Only Bob can accept" not in said(played) and "Accept" not in played.labels
     await plays(workspace, bob, accepted, right=5, last="You are done.")
     over = await plays(workspace, ann, begin, right=3, last="Bob won the duel against Ann")
     await workspace.presses(ann, over, "See the answers", "Wrong:")

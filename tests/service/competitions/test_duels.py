@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.text.duels import duel_post_card
 from service.client import ServiceRefused
 from service.competitions.duels import ON_ITS_WAY
 from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN, Rating, rate_match
@@ -71,7 +72,17 @@ class Players:
         return view
 
     async def posts(self) -> list[DuelPost]:
-        return [body for body in await self.daily.ticked() if isinstance(body, DuelPost)]
+        """Returns the new messages about duels."""
+        return [post for post, edited in await self.deliveries() if edited is None]
+
+    async def deliveries(self) -> list[tuple[DuelPost, str | None]]:
+        """Returns the messages about duels, each with the key of the message that it edits."""
+        await self.daily.service.tick()
+        return [
+            (delivery.body, delivery.edits.key if delivery.edits else None)
+            for delivery in await self.daily.deliver()
+            if isinstance(delivery.body, DuelPost)
+        ]
 
     async def refused(self, call: Any) -> Any:
         with pytest.raises(ServiceRefused) as refused:
@@ -262,7 +273,7 @@ async def test_the_leader_ends_a_duel_whose_last_question_closed(players: Player
     bo = await players.plays("Bo", view.duel, [RIGHT] * 4)
     await players.client.duel_ask(players.bo, bo.next_ref)
     players.clock.advance(seconds=QUESTION_SECONDS + ON_ITS_WAY.total_seconds())
-    assert [post.event for post in await players.posts()] == ["asked", "asked", "accepted"]
+    assert [post.event for post in await players.posts()] == ["accepted"]
     players.clock.advance(seconds=1)
     assert [post.event for post in await players.posts()] == ["over"] * 3
 
@@ -329,6 +340,41 @@ async def test_declining_is_told_to_the_challenger_alone(players: Players) -> No
     assert [(post.event, post.duel.you) for post in await players.posts()] == [("declined", "challenger")]
     refusal = await players.refused(players.client.duel_respond(players.bo, players.event(), asked.duel, True))
     assert refusal == DuelRefused(why="ended")
+
+
+@pytest.mark.parametrize("event", ["accepted", "declined", "expired", "cancelled"])
+async def test_the_messages_of_a_challenge_offer_nothing_after_the_decision(players: Players, event: str) -> None:
+    duel = (await players.asked()).duel
+    assert [button.label for post in await players.posts() for button in duel_post_card(post).buttons] == [
+        *("Accept", "Decline"),
+        *("Accept", "Decline"),
+    ]
+    await decide(players, duel, event)
+    edits = {key: post for post, key in await players.deliveries() if key is not None}
+    assert {(key, post.event, post.duel.you) for key, post in edits.items()} == {
+        (f"duel:{duel}:asked:opponent", event, "opponent"),
+        (f"duel:{duel}:asked:channel", event, None),
+    }
+    buttons = {button.label for post in edits.values() for button in duel_post_card(post).buttons}
+    assert buttons == ({"Start (1 of 5)", "Ladder"} if event == "accepted" else {"Ladder"})
+    assert "declined" not in str(duel_post_card(edits[f"duel:{duel}:asked:channel"]))
+
+
+@pytest.mark.parametrize("event", ["accepted", "declined", "expired", "cancelled"])
+async def test_a_challenge_that_is_decided_before_it_is_posted_is_never_posted(players: Players, event: str) -> None:
+    await decide(players, (await players.asked()).duel, event)
+    assert "asked" not in [post.event for post, _ in await players.deliveries()]
+
+
+async def decide(players: Players, duel: int, event: str) -> None:
+    """Ends a challenge in that way."""
+    match event:
+        case "accepted" | "declined":
+            await players.client.duel_respond(players.bo, players.event(), duel, event == "accepted")
+        case "cancelled":
+            await players.client.duel_respond(players.ada, players.event(), duel, False)
+        case _:
+            players.clock.advance(seconds=RESPOND_WITHIN.total_seconds())
 
 
 async def test_only_the_challenged_member_responds(players: Players) -> None:
