@@ -61,19 +61,25 @@ class FastPath:
             given = submissions.validate_answer(known.question, submitted.given)
         except Refused:
             return None
-        first = AnswerResult(
+        recorded = AnswerResult(
             status="recorded", ref=str(reference), given=given, closes_at=expected.closes_at, zone=known.zone
         )
-        done = await self._execute(who, where, expected, replace(submitted, given=given, at=at), now, first)
+        done = await self._execute(who, where, expected, replace(submitted, given=given, at=at), now, recorded)
         if done is None:
             self._rounds.pop(reference.id, None)
         return done
 
     async def _execute(
-        self, who: Who, where: Where, expected: ExpectedRound, submitted: Submission, now: datetime, first: AnswerResult
+        self,
+        who: Who,
+        where: Where,
+        expected: ExpectedRound,
+        submitted: Submission,
+        now: datetime,
+        recorded: AnswerResult,
     ) -> AnswerResult | None:
-        changed = first.model_copy(update={"status": "changed"})
-        replies = (_stored(first), _stored(changed))
+        changed = recorded.model_copy(update={"status": "changed"})
+        replies = (_stored(recorded), _stored(changed))
         edits = delivery.plan_answer_count(expected.id, now)
         try:
             async with self._pool.connection() as connection:
@@ -86,8 +92,8 @@ class FastPath:
             return None
         if done.reply is not None:
             return AnswerResult.model_validate(done.reply["reply"], strict=False, extra="ignore")
-        add_fields(answer=done.answer_id, member=done.member_id, ref=first.ref)
-        return first if done.is_first else changed
+        add_fields(answer=done.answer_id, member=done.member_id, ref=recorded.ref)
+        return changed if done.is_change else recorded
 
     async def _find(self, round_id: int) -> KnownRound | None:
         """Returns the round, or None if answers to it never take this path."""

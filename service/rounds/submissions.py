@@ -153,8 +153,9 @@ async def _record_in_round(
     assert round_ is not None, "without a round it is practice"
     kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
     before = opened.before
-    if before is not None and opened.asks_confidence and _says_only_how_sure(before, submitted):
-        # The answer itself was given earlier, so this costs no time.
+    repeats = before is not None and _repeats(before, opened, submitted)
+    if before is not None and repeats:
+        # The answer itself was given earlier: pressing a button twice, or saying how sure one is, makes nobody later.
         submitted = replace(submitted, at=before.at)
     is_newest = before is None or before.at <= submitted.at
     answer_id = await answers.append(session, caller, opened.version.id, submitted, round_.id, current=is_newest)
@@ -165,7 +166,7 @@ async def _record_in_round(
     if kind == "code":
         waiting = await jobs.defer_judging(session, answer_id, first=before is None, event_id=submitted.event_id)
     return AnswerResult(
-        status="judging" if kind == "code" else "recorded" if before is None else "changed",
+        status="judging" if kind == "code" else "recorded" if before is None or repeats else "changed",
         ref=ref,
         given=submitted.given if is_newest or before is None else _answer_input(before),
         closes_at=round_.closes_at,
@@ -175,11 +176,11 @@ async def _record_in_round(
     )
 
 
-def _says_only_how_sure(before: AnswerRow, submitted: Submission) -> bool:
-    """Returns whether the answer repeats the one before, except for how sure the member is of it."""
+def _repeats(before: AnswerRow, opened: OpenedQuestion, submitted: Submission) -> bool:
+    """Returns whether the answer is the same as the one before. How sure the member is of it does not count."""
     bare = {"confidence": None}
     same = _answer_input(before).model_copy(update=bare) == submitted.given.model_copy(update=bare)
-    return same and before.at <= submitted.at
+    return same and before.version_id == opened.version.id and before.at <= submitted.at
 
 
 async def _record_practice(

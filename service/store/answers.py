@@ -121,8 +121,8 @@ class RecordedAnswer:
 
     answer_id: int | None
     member_id: int
-    is_first: bool
-    """Whether it is the member's first answer in the round."""
+    is_change: bool
+    """Whether it takes the place of a different answer."""
     reply: dict[str, Any] | None
 
 
@@ -138,9 +138,9 @@ async def record_in_one_statement(
 ) -> RecordedAnswer | None:
     """Records an answer, with its event and the edits of the question's messages.
 
-    `replies` are stored for the event, as JSON: to a first answer and to a changed one. Returns None, having changed
-    nothing, if the caller must be registered, renamed or merged first, if the round is no longer as expected, or if
-    the member gave a later answer.
+    `replies` are stored for the event, as JSON: to an answer and to a changed one. The same answer again keeps its
+    time. Returns None, having changed nothing, if the caller must be registered, renamed or merged first, if the round
+    is no longer as expected, or if the member gave a later answer.
     """
     values = (
         *(who.platform, who.workspace, who.member, who.name, who.application, where.channel, where.name),
@@ -153,7 +153,7 @@ async def record_in_one_statement(
 
 
 _RECORD = (
-    "select answer_id, member_id, is_first, reply from record_answer("
+    "select answer_id, member_id, is_change, reply from record_answer("
     "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s)"
 )
 """Sent by psycopg itself: SQLAlchemy would take longer to build and send it than the server to execute it."""

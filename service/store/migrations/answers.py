@@ -52,17 +52,17 @@ RECORD_ANSWER = """
 create function record_answer(
     platform_ text, workspace_ text, member_ text, name_ text, application_ text, channel_ text, channel_name_ text,
     round_ bigint, version_ bigint, spec_ jsonb, opens_ timestamptz, closes_ timestamptz,
-    event_ text, at_ timestamptz, now_ timestamptz, given_ jsonb, first_reply_ jsonb, next_reply_ jsonb,
+    event_ text, at_ timestamptz, now_ timestamptz, given_ jsonb, reply_ jsonb, changed_reply_ jsonb,
     prefix_ text, due_ timestamptz, give_up_ timestamptz
 -- `reply` is null if the answer was stored just now.
-) returns table (answer_id bigint, member_id bigint, is_first boolean, reply jsonb)
+) returns table (answer_id bigint, member_id bigint, is_change boolean, reply jsonb)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     who record;
     done record;
-    before timestamptz;
-    stored jsonb;
+    before record;
+    repeats boolean;
     made bigint;
 begin
     -- Returns no row, having changed nothing, unless all is as expected. For an event that was processed before, the
@@ -91,17 +91,21 @@ begin
         and s.spec = spec_
     for share of r;
     if not found then return; end if;
-    select a.at into before from standing t join answer a on a.id = t.answer_id
+    select a.at, a.given, a.version_id as version into before from standing t join answer a on a.id = t.answer_id
     where t.round_id = round_ and t.member_id = who.member;
-    if before > at_ then return; end if;
+    if before.at > at_ then return; end if;
+    -- The same answer again keeps its time: pressing a button twice makes nobody later.
+    repeats := coalesce(before.given = given_ and before.version = version_, false);
+    at_ := case when repeats then before.at else at_ end;
     made := append_answer(who.member, round_, version_, event_, given_, name_, at_, who.chat, true);
-    if before is null then
+    if before.at is null then
         perform enqueue_updates(round_, prefix_, due_, give_up_);
     end if;
-    stored := case when before is null then first_reply_ else next_reply_ end;
-    insert into inbox (chat_id, event_id, at, call, reply)
-    values (who.chat, event_, now_, 'answer ' || who.identity, stored);
-    return query select made, who.member, before is null, null::jsonb;
+    insert into inbox (chat_id, event_id, at, call, reply) values (
+        who.chat, event_, now_, 'answer ' || who.identity,
+        case when before.at is null or repeats then reply_ else changed_reply_ end
+    );
+    return query select made, who.member, before.at is not null and not repeats, null::jsonb;
 end $$
 """
 

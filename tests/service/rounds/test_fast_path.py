@@ -149,6 +149,31 @@ async def test_an_event_has_its_effect_once_and_its_reply_again(daily: DailyChan
     assert [row.given["options"] for row in await daily.rows(AnswerRow)] == [["c"], ["a"], ["b"]]
 
 
+@pytest.mark.parametrize("fast", [True, False])
+async def test_the_same_answer_again_keeps_its_time(daily: DailyChannel, clock: Clock, ref: str, fast: bool) -> None:
+    began = clock.now
+
+    async def answers(option: str) -> tuple[str, int]:
+        """Answers a minute later; returns the receipt's status and after how many minutes the answer that counts was
+        given."""
+        clock.advance(seconds=60)
+        if fast:
+            status = (await daily.answer(ref, option)).status
+        else:
+            status = (await step_by_step(daily, ref, option, "Ada", daily.now, f"minute {daily.now}")).status
+        current = {row.answer_id for row in await daily.rows(CurrentAnswer)}
+        (at,) = [row.at for row in await daily.rows(AnswerRow) if row.id in current and row.name == "Ada"]
+        return status, round((at - began).total_seconds() / 60)
+
+    assert [await answers(option) for option in "aabba"] == [
+        ("recorded", 1),
+        ("recorded", 1),
+        ("changed", 3),
+        ("recorded", 3),
+        ("changed", 5),
+    ]
+
+
 async def test_an_event_of_somebody_else_is_refused(daily: DailyChannel, ref: str) -> None:
     await daily.answer(ref, "a", event="press")
     with refused(EventReused(event_id="press")):
@@ -159,9 +184,10 @@ async def test_an_event_of_somebody_else_is_refused(daily: DailyChannel, ref: st
 async def test_copies_of_an_event_on_both_paths_at_once_are_answered_once(daily: DailyChannel, ref: str) -> None:
     for number in range(6):
         event = f"press {number}"
+        option = "ab"[number % 2]
         replies = await asyncio.gather(
-            *(daily.answer(ref, "a", event=event) for _ in range(4)),
-            *(step_by_step(daily, ref, "a", "Ada", daily.now, event) for _ in range(4)),
+            *(daily.answer(ref, option, event=event) for _ in range(4)),
+            *(step_by_step(daily, ref, option, "Ada", daily.now, event) for _ in range(4)),
         )
         assert {reply.status for reply in replies} == {"changed" if number else "recorded"}
     assert len([row for row in await daily.rows(AnswerRow) if row.event_id.startswith("press")]) == 6
