@@ -43,6 +43,10 @@ class NobodyThere(SandboxUnreachable):
     """Nothing was sent: no supervisor listens on the socket."""
 
 
+class RunLost(SandboxUnreachable):
+    """The connection ended during the run, as when a sandbox or a worker is replaced."""
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """State of a sandbox."""
@@ -126,8 +130,8 @@ class SandboxClient:
             return Outcome(id=run.id, status="internal", detail=str(problem))
 
     async def attempt(self, run: Run) -> Outcome:
-        """Runs a program. Raises SandboxUnreachable when the connection is lost, which also ends the run, and when the
-        reply is not the outcome of this run."""
+        """Runs a program. Raises RunLost when the connection is lost, which also ends the run, and another
+        SandboxUnreachable when the reply is not the outcome of this run."""
         sent = wire.name_attempt(run)
         frame = wire.encode_run(sent)
         try:
@@ -136,9 +140,12 @@ class SandboxClient:
                 raise ValueError(f"a frame of kind {kind!r}")
             return replace(wire.read_outcome_of(sent, head, body), id=run.id)
         except (OSError, ValueError) as problem:
+            error = SandboxUnreachable
             # Only connecting raises these.
-            not_sent = isinstance(problem, ConnectionRefusedError | FileNotFoundError | NotConnected)
-            error = NobodyThere if not_sent else SandboxUnreachable
+            if isinstance(problem, ConnectionRefusedError | FileNotFoundError | NotConnected):
+                error = NobodyThere
+            elif isinstance(problem, ConnectionError):
+                error = RunLost
             raise error(f"{self.place}: {type(problem).__name__}: {problem}") from problem
 
     async def health(self) -> Health:

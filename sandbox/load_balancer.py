@@ -7,17 +7,21 @@ import logging
 import socket
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, get_args
 
-from sandbox.client import Health, NobodyThere, SandboxClient, SandboxUnreachable
+from sandbox.client import Health, NobodyThere, RunLost, SandboxClient, SandboxUnreachable
 from sandbox.tls import Certificates, Node
 from sandbox.wire import Device, Outcome, Run
 
 _MAX_ATTEMPTS = 3
 """Nodes that a run is sent to before it fails."""
+_LOOK_AGAIN_SECONDS = 0.5
+"""Pause before the backends are looked up again for a run that was lost."""
+_MAX_LOOKS = 40
+"""Lookups for such a run before it fails: a container takes 10 to 20 seconds to be replaced."""
 _FIRST_BACKOFF_SECONDS = 0.5
 """Time for which a node is avoided after a failure; it doubles with each."""
 _MAX_BACKOFF_SECONDS = 30.0
@@ -37,7 +41,8 @@ class Backend(Protocol):
     """A target for runs: a sandbox's socket, or a worker that forwards them."""
 
     async def attempt(self, run: Run) -> Outcome:
-        """Raises NobodyThere when nothing was sent, and SandboxUnreachable when no outcome came and none will."""
+        """Raises NobodyThere when nothing was sent, RunLost when the connection ended, and another SandboxUnreachable
+        when no outcome came and none will."""
         ...
 
     async def health(self) -> Health:
@@ -78,14 +83,24 @@ class _BackendState:
 class LoadBalancer(ABC, Generic[Name]):
     """Backends that come and go, each identified by a name."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._clock = clock
+        self._pause = pause
         self._states: dict[Name, _BackendState] = {}
         self._runs = 0
 
     @abstractmethod
     async def present(self) -> Sequence[Name]:
         """Returns the names of the backends that exist now."""
+
+    @abstractmethod
+    def look_again(self) -> None:
+        """Has the next call of `present` rely on nothing that it found before."""
 
     @abstractmethod
     def backend(self, name: Name) -> Backend:
@@ -105,14 +120,25 @@ class LoadBalancer(ABC, Generic[Name]):
         return outcome.status != "internal" or outcome.refused == "member"
 
     async def run(self, run: Run) -> Outcome:
-        """Runs a program. If its sandbox fails before it returns an outcome, up to two others are tried.
+        """Runs a program. If its sandbox fails before it returns an outcome, up to two others are tried. A run that was
+        lost waits where there is no other: its sandbox may be about to be replaced.
 
         Returns the last failure, with status `internal`, if all fail. Raises ValueError when the Run is too large.
         """
         tried: set[Name] = set()
         outcome = Outcome(id=run.id, status="internal", detail=self.absence())
-        attempts = 0
-        while attempts < _MAX_ATTEMPTS and (name := await self._best(tried)) is not None:
+        attempts = looks = 0
+        lost = False
+        while attempts < _MAX_ATTEMPTS:
+            name = await self._best(tried)
+            if name is None:
+                if not lost or looks == _MAX_LOOKS:
+                    break
+                looks += 1
+                await self._pause(_LOOK_AGAIN_SECONDS)
+                self.look_again()
+                tried.clear()
+                continue
             tried.add(name)
             try:
                 outcome = await self._try(self._states[name], run)
@@ -120,6 +146,7 @@ class LoadBalancer(ABC, Generic[Name]):
                 outcome = Outcome(id=run.id, status="internal", detail=str(problem))
                 # If nothing was sent, it does not count as an attempt.
                 attempts += not isinstance(problem, NobodyThere)
+                lost |= isinstance(problem, RunLost)
                 continue
             if outcome.refused == "device":
                 continue  # another sandbox may have a GPU, and asking cost nothing
@@ -200,6 +227,10 @@ class Addresses:
             self._looked_up = self._clock()
         return self._found
 
+    def look_again(self) -> None:
+        """Has the names resolved at the next call of `current`."""
+        self._looked_up = float("-inf")
+
 
 async def _resolve(host: str, port: int) -> list[Node]:
     """Returns each address that the host's name resolves to."""
@@ -224,8 +255,9 @@ class SandboxPool(LoadBalancer[Path | Node]):
         *,
         nodes: Sequence[tuple[str, int]] = (),
         certificates: Certificates | None = None,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        super().__init__(clock)
+        super().__init__(clock, pause=pause)
         self._paths = tuple(paths)
         self._nodes = tuple(nodes)
         self._addresses = Addresses(nodes, clock)
@@ -234,6 +266,10 @@ class SandboxPool(LoadBalancer[Path | Node]):
     async def present(self) -> Sequence[Path | Node]:
         """Returns the sockets and nodes that exist now."""
         return [*self._sockets(), *await self._addresses.current()]
+
+    def look_again(self) -> None:
+        """Has the names of other machines resolved again."""
+        self._addresses.look_again()
 
     def backend(self, name: Path | Node) -> SandboxClient:
         """Returns a client of the sandbox there."""

@@ -83,7 +83,7 @@ class Relay:
         self._bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request. Disconnecting ends the run."""
+        """Handles one request. Disconnecting ends the run. A run that outlasts the worker gets status 503."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
@@ -93,6 +93,10 @@ class Relay:
             answer = PlainTextResponse(str(refusal), refusal.status, {"Connection": "close"})
         except ClientDisconnect:
             return
+        except asyncio.CancelledError:
+            # The server cancels what still runs when its grace period ends, and nothing else does.
+            stopped = "the worker stopped before the run ended"
+            answer = PlainTextResponse(stopped, 503, {"Connection": "close"})
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx
 
 from sandbox import wire
-from sandbox.client import EXTRA_SECONDS, Health, NobodyThere, SandboxUnreachable, read_health
+from sandbox.client import EXTRA_SECONDS, Health, NobodyThere, RunLost, SandboxUnreachable, read_health
 from sandbox.load_balancer import Addresses, LoadBalancer
 from sandbox.wire import Outcome, Run
 from service.credentials import ServiceTokens
@@ -33,8 +33,15 @@ _KEEPALIVE_SECONDS = 3.0
 class Workers(LoadBalancer[str]):
     """A load balancer over workers at URLs such as http://worker:8001. A host name may resolve to several workers."""
 
-    def __init__(self, urls: Sequence[str], tokens: ServiceTokens, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(clock)
+    def __init__(
+        self,
+        urls: Sequence[str],
+        tokens: ServiceTokens,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        super().__init__(clock, pause=pause)
         self._urls = tuple(urls)
         self._tokens = tokens
         self._http = httpx.AsyncClient(
@@ -55,6 +62,10 @@ class Workers(LoadBalancer[str]):
         found = await self._addresses.current()
         hosts = [(f"[{one.address}]" if ":" in one.address else one.address, one.port) for one in found]
         return list(dict.fromkeys(f"http://{host}:{port}" for host, port in hosts))
+
+    def look_again(self) -> None:
+        """Has the names of the workers resolved again."""
+        self._addresses.look_again()
 
     def backend(self, name: str) -> _Worker:
         """Returns the worker at that address."""
@@ -118,11 +129,13 @@ class _Worker:
         except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
             raise NobodyThere(f"no worker answers at {self._url}: {str(problem) or type(problem).__name__}") from None
         except (httpx.TransportError, TimeoutError) as problem:
-            raise SandboxUnreachable(
-                f"the worker at {self._url} was lost: {str(problem) or type(problem).__name__}"
-            ) from None
+            ended = isinstance(problem, httpx.NetworkError | httpx.RemoteProtocolError)
+            error = RunLost if ended else SandboxUnreachable
+            raise error(f"the worker at {self._url} was lost: {str(problem) or type(problem).__name__}") from None
         if status != httpx.codes.OK:
-            raise SandboxUnreachable(f"the worker at {self._url} says {status}: {body[:500].decode(errors='replace')}")
+            # Only a worker that stops answers 503 to a run.
+            error = RunLost if status == httpx.codes.SERVICE_UNAVAILABLE else SandboxUnreachable
+            raise error(f"the worker at {self._url} says {status}: {body[:500].decode(errors='replace')}")
         return body
 
     async def _send(self, method: str, path: str, seconds: float, content: bytes, token: str) -> tuple[int, bytes]:

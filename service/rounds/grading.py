@@ -233,7 +233,9 @@ def _ref_of(answer: AnswerRow) -> QuestionRef:
 
 
 def _log_run(outcome: Outcome) -> None:
-    """Logs that a member's program ran, without its code or output."""
+    """Logs that a member's program ran, without its code or output, or why the sandbox could not run it."""
+    if outcome.status == "internal" and not outcome.refused:
+        log.error("a program could not be run", run=outcome.id, cause=outcome.detail)
     log_event(
         _LOG,
         "program run",

@@ -82,7 +82,7 @@ def test_replacing_one_after_the_other_in_a_burst_of_answers_loses_none(whole: W
     seen = json.loads(told[0])
     again, waited = seen.pop("called again", 0), seen.pop("asked to wait", 0)
     answered = seen["judging"]
-    assert set(seen) == {"judging", "run ok"}, seen
+    assert set(seen) == {"judging", "run ok"}, f"{seen}\n{whole.warnings('service', 'worker', 'sandbox')}"
     in_burst = "from answer join round on round.id = round_id where event_id like 'answer:%' and name like 'm%'"
     assert whole.sql(f"select count(*), count(distinct member_id) {in_burst}") == f"{answered}|{answered}"
     judged = f"select count(*) from verdict where answer_id in (select answer.id {in_burst})"

@@ -85,6 +85,11 @@ class Whole:
         words = ("psql", "-U", "dailygrad", "-d", "dailygrad", "-tA", "-v", "ON_ERROR_STOP=1", "-c", query)
         return self.compose("exec", "-T", "postgres", *words).strip()
 
+    def warnings(self, *services: str) -> str:
+        """Returns the newest lines of the logs that are no plain information."""
+        lines = self.compose("logs", "--no-color", "--timestamps", *services).splitlines()
+        return "\n".join([line for line in lines if " INFO " not in line][-100:])
+
     def logs(self) -> str:
         return self.tried("logs", "--tail", "40").stdout.decode(errors="replace")[-6000:]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -63,6 +63,19 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+class Pauses:
+    """Counts pauses instead of waiting, and does something at some of them."""
+
+    def __init__(self, events: Mapping[int, Callable[[], Awaitable[object]]] | None = None) -> None:
+        self.count = 0
+        self._events = events or {}
+
+    async def __call__(self, seconds: float) -> None:
+        self.count += 1
+        if self.count in self._events:
+            await self._events[self.count]()
 
 
 async def test_equals_take_turns_and_the_busier_one_is_spared(tmp_path: Path) -> None:
@@ -131,6 +144,33 @@ async def test_a_run_is_lost_after_three_attempts(tmp_path: Path) -> None:
         outcome = await SandboxPool([tmp_path]).run(Run("1", ""))
         assert outcome.status == "internal" and ".sock: ConnectionResetError" in outcome.detail
         assert sorted(map(len, (a.runs, b.runs, c.runs, d.runs))) == [0, 1, 1, 1]
+
+
+async def test_a_lost_run_waits_for_the_one_that_takes_the_place_of_the_only_sandbox(tmp_path: Path) -> None:
+    async with contextlib.AsyncExitStack() as old, contextlib.AsyncExitStack() as new:
+        a = await old.enter_async_context(at(tmp_path / "a.sock", lost))
+        pauses = Pauses({1: old.aclose, 5: lambda: new.enter_async_context(at(tmp_path / "b.sock", well))})
+        outcome = await SandboxPool([tmp_path], pause=pauses).run(Run("1", "here"))
+        assert (outcome.status, outcome.stdout, a.runs, pauses.count) == ("ok", "here", ["1"], 5)
+
+
+async def test_a_lost_run_does_not_wait_for_ever_and_one_that_was_never_sent_not_at_all(tmp_path: Path) -> None:
+    async with contextlib.AsyncExitStack() as old:
+        await old.enter_async_context(at(tmp_path / "a.sock", lost))
+        pauses = Pauses({1: old.aclose})
+        outcome = await SandboxPool([tmp_path], pause=pauses).run(Run("1", ""))
+        assert (outcome.status, pauses.count) == ("internal", 40)
+        assert "a.sock: ConnectionResetError" in outcome.detail
+    pauses = Pauses()
+    assert (await SandboxPool([tmp_path], pause=pauses).run(Run("2", ""))).status == "internal"
+    assert pauses.count == 0
+
+
+async def test_a_run_that_ends_each_sandbox_is_tried_three_times(tmp_path: Path) -> None:
+    async with at(tmp_path / "a.sock", lost) as a:
+        pauses = Pauses()
+        assert (await SandboxPool([tmp_path], pause=pauses).run(Run("1", ""))).status == "internal"
+        assert (a.runs, pauses.count) == (["1"] * 3, 2)
 
 
 async def test_sockets_at_which_nobody_listens_are_no_attempts(tmp_path: Path) -> None:
@@ -202,7 +242,7 @@ async def test_killing_one_of_two_in_the_middle_gives_one_outcome_and_killing_bo
 ) -> None:
     for one in pair:
         await one.client.until_ready()
-    sandboxes = SandboxPool([one.socket for one in pair])
+    sandboxes = SandboxPool([one.socket for one in pair], pause=Pauses())
     health = await sandboxes.health()
     assert (health.ready >= 2, health.trouble, health.isolation) == (True, "", "full")
     running = asyncio.create_task(sandboxes.run(SECOND))
@@ -257,3 +297,7 @@ async def test_each_address_of_a_name_is_a_sandbox_as_long_as_the_name_has_it(mo
     known.clear()
     clock.now = 10.0
     assert await found() == ["10.0.0.2", "10.0.0.3"]
+    known[:] = ["10.0.0.4"]
+    assert await found() == ["10.0.0.2", "10.0.0.3"]
+    addresses.look_again()
+    assert await found() == ["10.0.0.4"]

@@ -333,6 +333,37 @@ async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog:
         assert gone in (await workers.health()).trouble
 
 
+async def test_a_run_waits_for_the_worker_that_takes_the_place_of_the_only_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As in a rolling update of one worker: it gives up its runs when its grace period ends; the next one starts
+    later."""
+    held, seen = Seen(held=True), Seen()
+    async with AsyncExitStack() as old, AsyncExitStack() as new:
+        listener = old.enter_context(listen("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        relay = Relay(held, ServiceTokens(TOKEN).accepts)
+        await old.enter_async_context(serve_app(relay, listener, grace_s=1))
+        looks = 0
+
+        async def pause(seconds: float) -> None:
+            nonlocal looks
+            looks += 1
+            if looks == 3:
+                again = new.enter_context(listen("127.0.0.1", port, tries=1))
+                await new.enter_async_context(serve_app(Relay(seen, ServiceTokens(TOKEN).accepts), again))
+
+        workers = Workers([f"http://127.0.0.1:{port}"], ServiceTokens(TOKEN), pause=pause)
+        running = asyncio.create_task(workers.run(Run("1", "here")))
+        await held.until(runs=1)
+        await old.aclose()
+        outcome = await running
+        await workers.close()
+    assert (outcome.status, outcome.stdout, looks) == ("ok", "here", 3)
+    assert "says 503: the worker stopped before the run ended" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
 async def test_a_lost_worker_gets_no_run_and_no_worker_is_reported() -> None:
     seen = Seen()
     with listen("127.0.0.1", 0) as listener:
