@@ -67,14 +67,17 @@ def tournament_post_card(post: TournamentPost) -> Card:
 
 def tournament_card(view: TournamentView, now: datetime, title: str = "") -> Card:
     """Returns a tournament as one member sees it."""
-    blocks: list[Block] = [Text(f"**{state_words(view)}**"), *_own(view), *_standings(view), *_stages(view)]
+    blocks: list[Block] = [Text(f"**{state_words(view)}**")]
+    if shows_teams(view):
+        blocks += [*_own(view), *_standings(view), *_stages(view)]
     if view.state == "joining":
         blocks += [*_members(view), *_free(view)]
     elif view.state == "running":
         blocks += [*_today(view), *_members(view)]
     if view.results:
         blocks += _days(view)
-    blocks.append(Small(rules_words(view)))
+    if view.state != "cancelled":
+        blocks.append(Small(rules_words(view)))
     if view.others:
         names = and_list([escape(title) for title in view.others[:5]])
         blocks.append(Small(f"Earlier tournaments: {names}. `/quiz board tournament NAME` shows one."))
@@ -140,6 +143,11 @@ def state_words(view: TournamentView) -> str:
             return "It was canceled."
         case _ as never:
             assert_never(never)
+
+
+def shows_teams(view: TournamentView) -> bool:
+    """Returns whether the teams are shown: not if the tournament was canceled before a day was over."""
+    return view.state != "cancelled" or bool(view.results)
 
 
 def rules_words(view: TournamentView) -> str:

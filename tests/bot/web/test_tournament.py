@@ -80,6 +80,19 @@ async def test_the_page_joins_and_shows_teams_days_and_the_archive(room: Room, m
     assert "the tournament." in page and "data-events" not in page and "tj:" not in page
 
 
+async def test_a_tournament_that_was_canceled_before_it_began_shows_neither_rules_nor_an_empty_table(
+    room: Room, member: Browser
+) -> None:
+    await planned(room, "Ada", "Bob", teams="captains")
+    for name in ("Ada", "Bob"):
+        await room.client.tournament_captain(OPERATOR, room.event_id(), name)
+    page = await shown(member)
+    assert "On each day" in page and "<table" in page
+    await room.client.tournament_cancel(OPERATOR, room.event_id())
+    page = await shown(member)
+    assert "It was canceled." in page and "On each day" not in page and "<table" not in page
+
+
 def test_a_name_does_not_change_the_direction_of_what_is_beside_it() -> None:
     """Each name is isolated on its own, not the list by its first name."""
     team = RUNNING.teams[0].model_copy(update={"named": (Named(name="עדה"), Named(name="Bob")), "members": 2})

@@ -8,7 +8,7 @@ from bot.console.render import card_text
 from bot.core.cards import Card, Charted
 from bot.core.charts import PodiumChart
 from bot.core.text import outbox_card, tournaments
-from service.wire import Named, TournamentEvent, TournamentPair, TournamentPost, TournamentTeam
+from service.wire import Named, TournamentEvent, TournamentPair, TournamentPost, TournamentTeam, TournamentView
 from tests.bot.tournament_samples import AT, BRACKET, JOINING, OVER, PICKING, RUNNING, TOURNAMENTS
 
 
@@ -115,3 +115,12 @@ def test_who_joins_is_told_once_that_they_take_part() -> None:
     assert shown.count("You take part.") == 1
     late = card_text(tournaments.joined_card(RUNNING, AT))
     assert "You take part in Team Blue. Your answers count from tomorrow." in late and "You play for" not in late
+
+
+@pytest.mark.parametrize(("view", "shown"), [(JOINING, False), (PICKING, False), (RUNNING, True)])
+def test_a_canceled_tournament_has_no_rules_and_no_empty_table(view: TournamentView, shown: bool) -> None:
+    canceled = view.model_copy(update={"state": "cancelled"})
+    text = card_text(tournaments.tournament_card(canceled, AT))
+    assert "It was canceled." in text
+    assert ("Rank" in text) == shown, text
+    assert "On each day" not in text
