@@ -5,20 +5,19 @@
 // data-local says how: `dated` with the day, `time` without, `message` without it if that is today, `day` the day alone.
 function localizeTimes(root) {
   const today = new Date().toDateString();
-  // A clock of twelve hours says 9:00 am, one of 24 hours 09:00.
+  // In English as the sentences around them: "Monday 30 November", as the server writes days. The clock is the reader's:
+  // one of twelve hours says 9:00 AM, one of 24 hours 09:00.
   const { hour12 } = new Intl.DateTimeFormat([], { hour: "numeric" }).resolvedOptions();
   const clock = { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit" };
   for (const time of root.querySelectorAll("time[data-local]")) {
     const at = new Date(time.dateTime);
     const style = time.dataset.local;
-    if (style === "day") {
-      time.textContent = at.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
-      continue;
-    }
-    const day = { day: "numeric", month: "short", ...(style === "dated" && { weekday: "long" }) };
+    const day = { day: "numeric", month: style === "message" ? "short" : "long" };
+    const days = at.toLocaleDateString("en-GB", style === "message" ? day : { ...day, weekday: "long" });
     const precise = style === "precise" ? { ...clock, second: "2-digit" } : clock;
+    const hours = at.toLocaleTimeString(hour12 ? "en-US" : "en-GB", precise);
     const withDay = style === "dated" || (style === "message" && at.toDateString() !== today);
-    time.textContent = withDay ? at.toLocaleString([], { ...day, ...clock }) : at.toLocaleTimeString([], precise);
+    time.textContent = style === "day" ? days : withDay ? `${days}, ${hours}` : hours;
     time.title = at.toLocaleString();
   }
 }
