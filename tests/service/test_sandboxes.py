@@ -29,7 +29,7 @@ from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import Relay, serve_relay
 from service.wire import SandboxBusy
 from service.workers import Workers
-from tests.conftest import TOKEN, Clock
+from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.daily_channel import daily_channel_of
 from tests.service.refusals import refused
 
@@ -362,6 +362,32 @@ async def test_a_run_waits_for_the_worker_that_takes_the_place_of_the_only_one(
     assert (outcome.status, outcome.stdout, looks) == ("ok", "here", 3)
     assert "says 503: the worker stopped before the run ended" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+async def test_a_lost_run_goes_to_a_worker_that_the_name_leads_to_only_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The addresses of a name are kept for seconds; a run that was lost does not wait for that."""
+    held, seen, known = Seen(held=True), Seen(), ["127.0.0.1"]
+
+    async def look_up(host: str, port: int, **_: object) -> list[tuple[object, object, object, str, tuple[str, int]]]:
+        return [(None, None, None, "", (address, port)) for address in known]
+
+    async def pause(seconds: float) -> None:
+        known[:] = ["127.0.0.2"]
+
+    with listen("127.0.0.1", 0) as listener, listen("127.0.0.2", listener.getsockname()[1], tries=1) as other:
+        new = serve_app(Relay(seen, ServiceTokens(TOKEN).accepts), other, grace_s=1)
+        async with new, AsyncExitStack() as old:
+            await old.enter_async_context(serve_app(Relay(held, ServiceTokens(TOKEN).accepts), listener, grace_s=1))
+            monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+            clock = Clock(MONDAY)
+            workers = Workers(
+                [f"http://worker:{listener.getsockname()[1]}"], ServiceTokens(TOKEN), clock.now.timestamp, pause=pause
+            )
+            running = asyncio.create_task(workers.run(Run("1", "here")))
+            await held.until(runs=1)
+            await old.aclose()
+            assert (await running).stdout == "here"
+            await workers.close()
 
 
 async def test_a_lost_worker_gets_no_run_and_no_worker_is_reported() -> None:
