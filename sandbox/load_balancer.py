@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar, get_args
+from typing import ClassVar, Generic, Protocol, TypeVar, get_args
 
 from sandbox.client import Health, NobodyThere, RunLost, SandboxClient, SandboxUnreachable
 from sandbox.tls import Certificates, Node
@@ -19,7 +19,7 @@ from sandbox.wire import Device, Outcome, Run
 _MAX_ATTEMPTS = 3
 """Nodes that a run is sent to before it fails."""
 _LOOK_AGAIN_SECONDS = 0.5
-"""Pause before the backends are looked up again for a run that was lost."""
+"""Pause before the backends are looked up again for a run that waits for one."""
 _MAX_LOOKS = 40
 """Lookups for such a run before it fails: a container takes 10 to 20 seconds to be replaced."""
 _FIRST_BACKOFF_SECONDS = 0.5
@@ -83,6 +83,9 @@ class _BackendState:
 class LoadBalancer(ABC, Generic[Name]):
     """Backends that come and go, each identified by a name."""
 
+    waits_for_backend: ClassVar[bool] = False
+    """Whether a run waits where nobody answers, and not only if it was lost."""
+
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
@@ -123,16 +126,17 @@ class LoadBalancer(ABC, Generic[Name]):
         """Runs a program. If its sandbox fails before it returns an outcome, up to two others are tried. A run that was
         lost waits where there is no other: its sandbox may be about to be replaced.
 
-        Returns the last failure, with status `internal`, if all fail. Raises ValueError when the Run is too large.
+        Returns an outcome with status `internal` if all fail. Raises ValueError when the Run is too large.
         """
         tried: set[Name] = set()
+        problems: dict[Name, str] = {}
         outcome = Outcome(id=run.id, status="internal", detail=self.absence())
         attempts = looks = 0
-        lost = False
+        waits = self.waits_for_backend
         while attempts < _MAX_ATTEMPTS:
             name = await self._best(tried)
             if name is None:
-                if not lost or looks == _MAX_LOOKS:
+                if not waits or looks == _MAX_LOOKS:
                     break
                 looks += 1
                 await self._pause(_LOOK_AGAIN_SECONDS)
@@ -143,11 +147,13 @@ class LoadBalancer(ABC, Generic[Name]):
             try:
                 outcome = await self._try(self._states[name], run)
             except SandboxUnreachable as problem:
-                outcome = Outcome(id=run.id, status="internal", detail=str(problem))
+                problems[name] = str(problem)
+                outcome = Outcome(id=run.id, status="internal", detail="; ".join(problems.values()))
                 # If nothing was sent, it does not count as an attempt.
                 attempts += not isinstance(problem, NobodyThere)
-                lost |= isinstance(problem, RunLost)
+                waits = isinstance(problem, RunLost) or (waits and isinstance(problem, NobodyThere))
                 continue
+            waits = False
             if outcome.refused == "device":
                 continue  # another sandbox may have a GPU, and asking cost nothing
             if self.is_final(outcome):

@@ -31,7 +31,12 @@ _KEEPALIVE_SECONDS = 3.0
 
 
 class Workers(LoadBalancer[str]):
-    """A load balancer over workers at URLs such as http://worker:8001. A host name may resolve to several workers."""
+    """A load balancer over workers at URLs such as http://worker:8001. A host name may resolve to several workers.
+
+    Workers are replaced one after the other in every update, so a run waits for one where none answers.
+    """
+
+    waits_for_backend = True
 
     def __init__(
         self,

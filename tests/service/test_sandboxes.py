@@ -83,10 +83,14 @@ async def worker(seen: Seen, **limits: int) -> AsyncIterator[str]:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
+async def no_pause(seconds: float) -> None:
+    """Makes waiting for a worker take no time."""
+
+
 @asynccontextmanager
 async def through(*urls: str, token: str | tuple[str, ...] = TOKEN) -> AsyncIterator[Workers]:
     """Yields the load-balanced sandbox behind these addresses."""
-    workers = Workers(urls, ServiceTokens(*((token,) if isinstance(token, str) else token)))
+    workers = Workers(urls, ServiceTokens(*((token,) if isinstance(token, str) else token)), pause=no_pause)
     yield workers
     await workers.close()
 
@@ -318,6 +322,7 @@ async def test_workers_take_turns_and_the_one_without_room_is_passed_over() -> N
         async with through(c) as workers:
             outcome = await workers.run(Run("y", ""))
             assert (outcome.refused, outcome.detail) == ("full", "64 wait")
+            assert len(full.runs) == 2, "a run does not wait for a worker that has answered"
 
 
 async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -333,11 +338,11 @@ async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog:
         assert gone in (await workers.health()).trouble
 
 
+@pytest.mark.parametrize("began", [True, False])
 async def test_a_run_waits_for_the_worker_that_takes_the_place_of_the_only_one(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, began: bool
 ) -> None:
-    """As in a rolling update of one worker: it gives up its runs when its grace period ends; the next one starts
-    later."""
+    """As in an update of one worker: it gives up its runs when its grace period ends, and the next one starts later."""
     held, seen = Seen(held=True), Seen()
     async with AsyncExitStack() as old, AsyncExitStack() as new:
         listener = old.enter_context(listen("127.0.0.1", 0))
@@ -354,13 +359,17 @@ async def test_a_run_waits_for_the_worker_that_takes_the_place_of_the_only_one(
                 await new.enter_async_context(serve_app(Relay(seen, ServiceTokens(TOKEN).accepts), again))
 
         workers = Workers([f"http://127.0.0.1:{port}"], ServiceTokens(TOKEN), pause=pause)
-        running = asyncio.create_task(workers.run(Run("1", "here")))
-        await held.until(runs=1)
-        await old.aclose()
-        outcome = await running
+        if began:
+            running = asyncio.create_task(workers.run(Run("1", "here")))
+            await held.until(runs=1)
+            await old.aclose()
+            outcome = await running
+        else:
+            await old.aclose()
+            outcome = await workers.run(Run("1", "here"))
         await workers.close()
     assert (outcome.status, outcome.stdout, looks) == ("ok", "here", 3)
-    assert "says 503: the worker stopped before the run ended" in caplog.text
+    assert ("says 503: the worker stopped before the run ended" in caplog.text) == began
     assert "Traceback" not in caplog.text
 
 
@@ -399,6 +408,9 @@ async def test_a_lost_worker_gets_no_run_and_no_worker_is_reported() -> None:
     async with through(nowhere) as workers:
         outcome = await workers.run(Run("1", ""))
         assert (outcome.status, outcome.detail.startswith(f"no worker answers at {nowhere}")) == ("internal", True)
+    async with through(nowhere, nowhere.replace("127.0.0.1", "127.0.0.2")) as workers:
+        outcome = await workers.run(Run("1", ""))
+        assert nowhere in outcome.detail and "127.0.0.2" in outcome.detail
     async with through("http://no-such-name.invalid:8001") as workers:
         outcome = await workers.run(Run("1", ""))
         assert outcome.detail == "no worker found at http://no-such-name.invalid:8001"
