@@ -15,7 +15,7 @@ from service.store.monitoring import LEADER_LOCK
 from tests.container.engine import said
 from tests.container.whole import LASTING, Report, Whole, script
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(1500)]
 
 TWO = ("--scale", "worker=2", "--scale", "service=2")
 LEADING = (
@@ -60,7 +60,7 @@ def burst(whole: Whole) -> Iterator[list[str]]:
             yield told
         finally:
             whole.tried("exec", "-T", "web", "touch", "/tmp/enough")
-            said_, complaints = process.communicate(timeout=120)
+            said_, complaints = process.communicate(timeout=400)
     assert process.returncode == 0, complaints[-3000:]
     told.append(said_)
 

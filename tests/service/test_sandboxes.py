@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -88,9 +88,11 @@ async def no_pause(seconds: float) -> None:
 
 
 @asynccontextmanager
-async def through(*urls: str, token: str | tuple[str, ...] = TOKEN) -> AsyncIterator[Workers]:
+async def through(
+    *urls: str, token: str | tuple[str, ...] = TOKEN, pause: Callable[[float], Awaitable[None]] = no_pause
+) -> AsyncIterator[Workers]:
     """Yields the load-balanced sandbox behind these addresses."""
-    workers = Workers(urls, ServiceTokens(*((token,) if isinstance(token, str) else token)), pause=no_pause)
+    workers = Workers(urls, ServiceTokens(*((token,) if isinstance(token, str) else token)), pause=pause)
     yield workers
     await workers.close()
 
@@ -233,8 +235,15 @@ async def test_an_invalid_run_is_rejected_with_a_reason(body: bytes) -> None:
 
 
 async def test_nothing_runs_without_the_token() -> None:
-    seen = Seen()
-    async with worker(seen) as url, httpx.AsyncClient(base_url=url) as http, through(url, token="x" * 20) as workers:
+    async def wait(seconds: float) -> None:
+        pytest.fail("waiting does not help a wrong token")
+
+    seen, wrong = Seen(), "x" * 20
+    async with (
+        worker(seen) as url,
+        httpx.AsyncClient(base_url=url) as http,
+        through(url, token=wrong, pause=wait) as workers,
+    ):
         for given_ in ({}, {"Authorization": TOKEN}, {"Authorization": f"Bearer {TOKEN}x"}):
             frame = wire.encode_run(Run("1", ""))
             assert (await http.post("/run", content=frame, headers=given_)).status_code == 401
