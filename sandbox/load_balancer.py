@@ -126,11 +126,13 @@ class LoadBalancer(ABC, Generic[Name]):
         """Runs a program. If its sandbox fails before it returns an outcome, up to two others are tried. A run that was
         lost waits where there is no other: its sandbox may be about to be replaced.
 
-        Returns an outcome with status `internal` if all fail. Raises ValueError when the Run is too large.
+        Returns an outcome with status `internal` if all fail: what one of them answered, or else what is wrong with
+        each. Raises ValueError when the Run is too large.
         """
         tried: set[Name] = set()
+        answer: Outcome | None = None
+        without_device: Outcome | None = None
         problems: dict[Name, str] = {}
-        outcome = Outcome(id=run.id, status="internal", detail=self.absence())
         attempts = looks = 0
         waits = self.waits_for_backend
         while attempts < _MAX_ATTEMPTS:
@@ -148,18 +150,23 @@ class LoadBalancer(ABC, Generic[Name]):
                 outcome = await self._try(self._states[name], run)
             except SandboxUnreachable as problem:
                 problems[name] = str(problem)
-                outcome = Outcome(id=run.id, status="internal", detail="; ".join(problems.values()))
                 # If nothing was sent, it does not count as an attempt.
                 attempts += not isinstance(problem, NobodyThere)
                 waits = isinstance(problem, RunLost) or (waits and isinstance(problem, NobodyThere))
                 continue
+            if self.is_final(outcome):
+                return outcome
             waits = False
             if outcome.refused == "device":
+                without_device = outcome
                 continue  # another sandbox may have a GPU, and asking cost nothing
-            if self.is_final(outcome):
-                break
+            answer = outcome
             attempts += 1
-        return outcome
+        if answer is not None:
+            return answer
+        if without_device is not None and not problems:
+            return without_device
+        return Outcome(id=run.id, status="internal", detail="; ".join(problems.values()) or self.absence())
 
     async def health(self) -> Health:
         """Returns the combined state. Raises SandboxUnreachable when no backend answers."""

@@ -86,9 +86,9 @@ class Whole:
         return self.compose("exec", "-T", "postgres", *words).strip()
 
     def warnings(self, *services: str) -> str:
-        """Returns the newest lines of the logs that are no plain information."""
-        lines = self.compose("logs", "--no-color", "--timestamps", *services).splitlines()
-        return "\n".join([line for line in lines if " INFO " not in line][-100:])
+        """Returns the newest lines of the logs that are more than information."""
+        lines = self.compose("logs", "--no-color", *services).splitlines()
+        return "\n".join([line for line in lines if '"level": "info"' not in line][-60:])
 
     def logs(self) -> str:
         return self.tried("logs", "--tail", "40").stdout.decode(errors="replace")[-6000:]

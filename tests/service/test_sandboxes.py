@@ -408,6 +408,18 @@ async def test_a_lost_run_goes_to_a_worker_that_the_name_leads_to_only_now(monke
             await workers.close()
 
 
+@pytest.mark.parametrize("first", ["full", "gone"])
+async def test_what_a_worker_answers_says_more_than_that_another_is_gone(first: str) -> None:
+    """Otherwise members would read that their code could not be run where they only have to wait."""
+    with listen("127.0.0.1", 0) as listener:
+        nowhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with worker(Seen(refused="64 wait")) as full, AsyncExitStack() as stack:
+        urls = (full, nowhere) if first == "full" else (nowhere, full)
+        workers = await stack.enter_async_context(through(*urls))
+        outcome = await workers.run(Run("1", ""))
+    assert (outcome.refused, outcome.detail) == ("full", "64 wait")
+
+
 async def test_a_lost_worker_gets_no_run_and_no_worker_is_reported() -> None:
     seen = Seen()
     with listen("127.0.0.1", 0) as listener:
