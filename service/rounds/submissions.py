@@ -153,12 +153,14 @@ async def _record_in_round(
     assert round_ is not None, "without a round it is practice"
     kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
     before = opened.before
-    repeats = before is not None and _repeats(before, opened, submitted)
+    is_newest = before is None or await _latest_time(session, caller, before) <= submitted.at
+    repeats = before is not None and is_newest and _repeats(before, opened, submitted)
+    counts = is_newest
+    # The answer itself was given earlier: pressing a button twice, or saying how sure one is, makes nobody later.
     if before is not None and repeats:
-        # The answer itself was given earlier: pressing a button twice, or saying how sure one is, makes nobody later.
-        submitted = replace(submitted, at=before.at)
-    is_newest = before is None or before.at <= submitted.at
-    answer_id = await answers.append(session, caller, opened.version.id, submitted, round_.id, current=is_newest)
+        counts = kind == "code" or _answer_input(before).confidence != submitted.given.confidence
+        submitted = replace(submitted, at=before.at) if counts else submitted
+    answer_id = await answers.append(session, caller, opened.version.id, submitted, round_.id, current=counts)
     add_fields(answer=answer_id, member=caller.member_id, ref=ref, question=kind)
     if before is None:
         await delivery.enqueue_answer_count(session, round_.id, now)
@@ -176,11 +178,18 @@ async def _record_in_round(
     )
 
 
+async def _latest_time(session: AsyncSession, caller: Caller, before: AnswerRow) -> datetime:
+    """Returns when the member last answered in the round of `before`, the answer that counts."""
+    assert before.round_id is not None, "an answer that counts is one in a round"
+    latest = await answers.find_latest_time(session, before.round_id, caller.member_id)
+    return max(before.at, latest or before.at)  # an account that was merged may have given the one that counts
+
+
 def _repeats(before: AnswerRow, opened: OpenedQuestion, submitted: Submission) -> bool:
     """Returns whether the answer is the same as the one before. How sure the member is of it does not count."""
     bare = {"confidence": None}
     same = _answer_input(before).model_copy(update=bare) == submitted.given.model_copy(update=bare)
-    return same and before.version_id == opened.version.id and before.at <= submitted.at
+    return same and before.version_id == opened.version.id
 
 
 async def _record_practice(

@@ -138,9 +138,9 @@ async def record_in_one_statement(
 ) -> RecordedAnswer | None:
     """Records an answer, with its event and the edits of the question's messages.
 
-    `replies` are stored for the event, as JSON: to an answer and to a changed one. The same answer again keeps its
-    time. Returns None, having changed nothing, if the caller must be registered, renamed or merged first, if the round
-    is no longer as expected, or if the member gave a later answer.
+    `replies` are stored for the event, as JSON: to an answer and to a changed one. Where it is the same as the one that
+    counts, that one still counts. Returns None, having changed nothing, if the caller must be registered, renamed or
+    merged first, if the round is no longer as expected, or if the member gave a later answer.
     """
     values = (
         *(who.platform, who.workspace, who.member, who.name, who.application, where.channel, where.name),
@@ -163,6 +163,12 @@ async def get_current(session: AsyncSession, round_id: int, member_id: int) -> A
     """Returns the member's current answer in the round."""
     query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
     return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
+
+
+async def find_latest_time(session: AsyncSession, round_id: int, member_id: int) -> datetime | None:
+    """Returns when the member last answered in the round, be it what they had answered before."""
+    theirs = (AnswerRow.round_id == round_id, AnswerRow.member_id == member_id)
+    return await session.scalar(select(func.max(AnswerRow.at)).where(*theirs))
 
 
 async def save_verdict(

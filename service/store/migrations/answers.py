@@ -91,13 +91,15 @@ begin
         and s.spec = spec_
     for share of r;
     if not found then return; end if;
-    select a.at, a.given, a.version_id as version into before from standing t join answer a on a.id = t.answer_id
+    select a.at, a.given, a.version_id as version, greatest(
+        a.at, (select max(o.at) from answer o where o.round_id = round_ and o.member_id = who.member)
+    ) as latest into before
+    from standing t join answer a on a.id = t.answer_id
     where t.round_id = round_ and t.member_id = who.member;
-    if before.at > at_ then return; end if;
-    -- The same answer again keeps its time: pressing a button twice makes nobody later.
+    if before.latest > at_ then return; end if;
+    -- Where the same answer is given again, the earlier one still counts: pressing a button twice makes nobody later.
     repeats := coalesce(before.given = given_ and before.version = version_, false);
-    at_ := case when repeats then before.at else at_ end;
-    made := append_answer(who.member, round_, version_, event_, given_, name_, at_, who.chat, true);
+    made := append_answer(who.member, round_, version_, event_, given_, name_, at_, who.chat, not repeats);
     if before.at is null then
         perform enqueue_updates(round_, prefix_, due_, give_up_);
     end if;

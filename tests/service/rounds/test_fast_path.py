@@ -174,6 +174,24 @@ async def test_the_same_answer_again_keeps_its_time(daily: DailyChannel, clock: 
     ]
 
 
+@pytest.mark.parametrize("fast", [True, False])
+async def test_a_late_answer_does_not_undo_one_that_was_given_again(
+    daily: DailyChannel, clock: Clock, ref: str, fast: bool
+) -> None:
+    began, pressed = clock.now, {"first": ("a", 1), "again": ("a", 3), "late": ("b", 2)}
+    clock.advance(minutes=10)
+    for event, (option, minute) in pressed.items():
+        at = began + timedelta(minutes=minute)
+        if fast:
+            await daily.answer(ref, option, at=at, event=event)
+        else:
+            await step_by_step(daily, ref, option, "Ada", at, event)
+    form = await daily.client.ask(daily.who(), DAILY, ref)
+    assert form.given is not None and form.given.options == ("a",)
+    current = {row.answer_id for row in await daily.rows(CurrentAnswer)}
+    assert [row.event_id for row in await daily.rows(AnswerRow) if row.id in current and row.name == "Ada"] == ["first"]
+
+
 async def test_an_event_of_somebody_else_is_refused(daily: DailyChannel, ref: str) -> None:
     await daily.answer(ref, "a", event="press")
     with refused(EventReused(event_id="press")):

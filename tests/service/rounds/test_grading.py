@@ -107,6 +107,23 @@ async def test_code_is_judged_reported_graded_and_tried(
 
 
 @pytest.mark.sandbox
+async def test_the_same_code_sent_again_is_judged_again_and_keeps_its_time(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        first = clock.now
+        for _ in range(2):
+            assert (await daily.answer(ref, RIGHT)).status == "judging"
+            await service.jobs.run_pending()
+            (note,) = await verdict_notes(daily)
+            assert note.verdict.verdict == "accepted"
+            clock.advance(minutes=1)
+        assert [row.at for row in await daily.rows(AnswerRow)] == [first, first]
+
+
+@pytest.mark.sandbox
 async def test_points_of_a_verdict_after_the_close_are_posted_with_it(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:

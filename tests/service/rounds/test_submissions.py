@@ -7,7 +7,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.store import questions
@@ -284,6 +284,7 @@ async def test_only_code_questions_can_be_tried(daily: DailyChannel, clock: Cloc
 
 
 @settings(max_examples=12)
+@example([("a", 100), ("a", 300), ("b", 200)])  # given again, and then a press of before is delivered
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 600)), min_size=1, max_size=6))
 async def test_the_newest_answer_counts_in_any_order_of_arrival(
     daily: DailyChannel, clock: Clock, presses: list[tuple[str, int]]
