@@ -14,7 +14,7 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.attacks import exhausting, inward, kernel, outward
-from tests.sandbox.attacks.attack import ABSENT, Attack
+from tests.sandbox.attacks.attack import ABSENT, PATIENT, Attack
 from tests.sandbox.attacks.poisoning import POISONS, Poison
 from tests.sandbox.attacks.worlds import KINDS, Free, World, each
 
@@ -37,11 +37,11 @@ async def tried(client: SandboxClient, attack: Attack) -> Outcome:
 
 
 async def left(client: SandboxClient, poison: Poison) -> Outcome:
-    return await client.run(Run(poison.name, poison.leaving, limits=Limits(wall_ms=3000)))
+    return await client.run(Run(poison.name, poison.leaving, limits=PATIENT))
 
 
 async def looked(client: SandboxClient, poison: Poison) -> Outcome:
-    return await client.run(Run(poison.name, poison.looking, limits=Limits(wall_ms=3000)))
+    return await client.run(Run(poison.name, poison.looking, limits=PATIENT))
 
 
 @pytest.fixture(scope="module")

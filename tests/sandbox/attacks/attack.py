@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from sandbox.wire import Limits, Status
 
-SHORT = Limits(wall_ms=1500, cpu_ms=1500, memory_mb=256)
 FLEETING = Limits(wall_ms=400, cpu_ms=400, memory_mb=256)
 PATIENT = Limits(wall_ms=15_000, cpu_ms=15_000, memory_mb=256)
-"""Where another limit than the time must end the run, on a busy machine too."""
+"""Where something else than the time must end the run, on a busy machine too."""
 
 PRELUDE = """
 import ctypes, errno, os, platform, resource, sys
@@ -61,7 +60,7 @@ class Attack:
     """Without the PRELUDE."""
     ends: tuple[Status, ...] = ("ok",)
     """How its run may end; `ok` where the program itself says that it was refused."""
-    limits: Limits = SHORT
+    limits: Limits = PATIENT
     uncontrolled: str = ""
     """Why nothing could be seen of it outside the walls; empty where its control prints BREACH there."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.wire import Limits
-from tests.sandbox.attacks.attack import FLEETING, PATIENT, Attack
+from tests.sandbox.attacks.attack import FLEETING, Attack
 
 _UNTIL = "import time\nend = time.monotonic() + 0.9\n"
 _PARSER = "any interpreter gives up on it; here it must be the run that ends, and nothing else"
@@ -40,7 +40,7 @@ TIME = [
 ]
 
 MEMORY = [
-    Attack(name, code, ("memory",), PATIENT)
+    Attack(name, code, ("memory",))
     for name, code in {
         "one block": "x = bytearray(1 << 30)\nbreach()",
         "block by block": "import torch\nx = [torch.empty(1 << 20) for _ in range(256)]\nbreach()",
@@ -134,7 +134,7 @@ DISK = [
 ]
 
 OUTPUT = [
-    Attack(name, code, ("output",), PATIENT)
+    Attack(name, code, ("output",))
     for name, code in {
         "a flood on stdout": "for _ in range(400): sys.stdout.write('x' * 10_000)\nprint('BREACH', file=sys.stderr)",
         "a flood on stderr": "for _ in range(400): sys.stderr.write('x' * 10_000)\nbreach()",
@@ -149,7 +149,7 @@ OUTPUT = [
 ]
 
 PARSERS = [
-    Attack(name, code, ("error", "memory", "crash"), PATIENT, _PARSER)
+    Attack(name, code, ("error", "memory", "crash"), uncontrolled=_PARSER)
     for name, code in {
         "recursion": "def f(): f()\nf()",
         "recursion in C": "x = []\nfor _ in range(200_000): x = [x]\nrepr(x)",
