@@ -114,37 +114,65 @@ function isTall(element) {
 
 // Posts
 
+const queues = new WeakMap(); // form → the fields of its requests in order; the first one is pending
+const failed = new WeakMap(); // form → the fields of its last request, if the connection broke or the server refused it
+
+// A press while a request of the same form is pending is sent after it. The same press again meanwhile is one press.
 async function post(form, submitter) {
-  if (form.dataset.busy) return;
+  const fields = new FormData(form, submitter);
+  const queue = queues.get(form) ?? [];
+  if (queue.length && isSame(queue.at(-1), fields)) return;
+  // The server may have it, though no response came: then the same again must be the same event.
+  const before = failed.get(form);
+  fields.set("event", before && isSame(before, fields) ? before.get("event") : newId());
+  queues.set(form, queue);
+  queue.push(fields);
+  if (queue.length > 1) return;
   form.dataset.busy = "yes";
+  while (queue.length) {
+    if (await send(form, queue[0])) queue.shift();
+    else queue.splice(0).forEach((unsent) => bringBack(form, unsent));
+  }
+  delete form.dataset.busy;
+}
+
+// Files are compared by what is known without reading them.
+function isSame(fields, others) {
+  const told = (all) => [...all].filter(([name]) => name !== "event").map(([name, value]) => [name, value.name ?? value, value.size]);
+  return JSON.stringify(told(fields)) === JSON.stringify(told(others));
+}
+
+// Returns whether the server has it.
+async function send(form, fields) {
   pending++;
   const waiting = setTimeout(() => (live.textContent = "Sending…"), 500);
   const idle = showBusy(form);
   try {
     const answer = await request(form.getAttribute("action"), {
       method: "POST",
-      body: form.enctype === "multipart/form-data" ? new FormData(form, submitter) : new URLSearchParams(new FormData(form, submitter)),
+      body: form.enctype === "multipart/form-data" ? fields : new URLSearchParams(fields),
       headers: { Accept: "application/json" },
     });
     if (!answer.ok) throw new Error(await reason(answer));
-    // Not earlier: a request repeated after a broken connection must be the same event.
-    form.elements.event.value = newId();
-    done(form, await answer.json());
+    done(form, fields, await answer.json());
+    failed.delete(form);
     live.textContent = "";
+    return true;
   } catch (error) {
+    failed.set(form, fields);
     live.textContent = `Not sent: ${error.message} Try again.`;
+    return false;
   } finally {
     clearTimeout(waiting);
     idle();
-    delete form.dataset.busy;
     pending--;
     if (!pending) unannounced.splice(0).filter((message) => !own.has(message.id) && !message.contains(document.activeElement)).forEach(announce);
   }
 }
 
-function done(form, { message, html, editor }) {
+function done(form, fields, { message, html, editor }) {
   const composing = form.id === "composer";
-  if (composing) sent(form);
+  if (composing) sent(form, fields);
   const here = editor && location.pathname === editor;
   if (here) return focusOn(document.querySelector("textarea[data-code]"));
   if (editor) return location.assign(editor);
@@ -195,10 +223,24 @@ function newId() {
 const SENT = 50; // messages that the arrow keys bring back
 const memory = () => `sent:${location.pathname}`;
 
-function sent(form) {
+function remember(text) {
+  kept.write(memory(), [...kept.read(memory()).filter((one) => one !== text), text].slice(-SENT));
+}
+
+// Whether what was sent is still in the box: somebody may write on meanwhile.
+function isIn(form, fields) {
+  return form.elements.text.value === fields.get("text");
+}
+
+// A text that was not sent is still in the box, or the arrow keys bring it back.
+function bringBack(form, fields) {
+  if (form.id === "composer" && !isIn(form, fields)) remember(fields.get("text"));
+}
+
+function sent(form, fields) {
+  remember(fields.get("text"));
+  if (!isIn(form, fields)) return;
   const box = form.elements.text;
-  const before = kept.read(memory()).filter((one) => one !== box.value);
-  kept.write(memory(), [...before, box.value].slice(-SENT));
   form.reset();
   box.dispatchEvent(new Event("input"));
   box.focus({ preventScroll: true });

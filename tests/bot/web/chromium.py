@@ -167,13 +167,15 @@ class Window:
         kind = {None: ".message", True: ".message.private", False: ".message:not(.private)"}[private]
         await self.page.locator(kind, has_text=text).first.wait_for()
 
-    async def focused(self) -> str:
-        """Describes the focused element."""
-        script = "() => document.activeElement.closest('.message')?.querySelector('h2')?.textContent.trim()"
-        return str(await self.page.evaluate(script))
+    async def focuses(self, title: str) -> None:
+        """Waits until the message with that title has the focus: the response gives it, and the event stream may bring
+        the message before."""
+        title_of = "document.activeElement.closest('.message')?.querySelector('h2')?.textContent.trim()"
+        await self.page.wait_for_function(f"(title) => {title_of} === title", arg=title)
 
     async def audit(self) -> list[str]:
         """Returns accessibility problems of the current page, in light and in dark."""
+        await self.page.wait_for_load_state()
         found: list[str] = []
         for scheme in SCHEMES:
             await self.page.emulate_media(color_scheme=scheme)
@@ -184,6 +186,7 @@ class Window:
         """Returns what axe finds on the current page, in light and in dark. Needs the package that brings axe."""
         script = axe_script()
         assert script is not None, "axe-playwright-python is not installed (make install)"
+        await self.page.wait_for_load_state()
         await self.page.evaluate(script)
         found: list[str] = []
         for scheme, rules in zip(SCHEMES, (None, COLOR_RULES), strict=True):

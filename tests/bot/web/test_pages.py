@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from itertools import count
+from urllib.parse import parse_qs
 
 import pytest
 import pytest_asyncio
@@ -200,7 +201,7 @@ async def test_a_press_that_replaces_keeps_the_focus_on_the_card(windows: Window
     await ann.page.keyboard.press("Enter")
 
     await ann.said(GALLERY["recorded"].title, private=True)
-    assert await ann.focused() == GALLERY["recorded"].title
+    await ann.focuses(GALLERY["recorded"].title)
     assert await ann.page.locator(".message").count() == 1
     await ann.page.keyboard.press("Tab")
     await expect(ann.page.locator(".message button").first).to_be_focused()
@@ -233,6 +234,77 @@ async def test_a_late_response_takes_no_focus_from_a_reply_that_the_stream_broug
         released.set()
     await ann.page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
     await expect(first).to_be_focused()
+
+
+@pytest.mark.slow
+async def test_what_is_written_while_a_request_is_pending_is_sent_after_it(
+    windows: Windows, chat: WebChat, desk: Desk
+) -> None:
+    ann = await shown(windows, chat, GALLERY["board"])
+    box, keys = ann.page.get_by_label("Message or command"), ann.page.keyboard
+    released, sent = asyncio.Event(), list[str]()
+
+    async def late(route: Route) -> None:
+        if route.request.method == "POST":
+            sent.append(parse_qs(route.request.post_data or "")["text"][0])
+            await released.wait()
+        await route.continue_()
+
+    await ann.page.route("**/*", late)
+    await box.fill("first")
+    for _ in range(3):
+        await keys.press("Enter")  # once, however often
+    await box.fill("second")
+    await keys.press("Enter")
+    await box.fill("not yet sent")
+    await expect(ann.page.get_by_text("Sending…")).to_be_visible()
+    assert sent == ["first"]
+
+    released.set()
+    said = ann.page.locator(".message .said")
+    await expect(said).to_have_text(["first", "second"])
+    await expect(ann.page.get_by_text("Sending…")).not_to_be_visible()
+    assert sent == ["first", "second"]
+    await expect(box).to_have_value("not yet sent")
+
+
+@pytest.mark.slow
+async def test_the_same_again_after_a_broken_connection_is_the_same_event(
+    windows: Windows, chat: WebChat, desk: Desk
+) -> None:
+    ann = await shown(windows, chat, GALLERY["board"])
+    box, keys = ann.page.get_by_label("Message or command"), ann.page.keyboard
+    breaking, events = True, list[tuple[str, str]]()
+
+    async def broken(route: Route) -> None:
+        if route.request.method == "POST":
+            fields = parse_qs(route.request.post_data or "")
+            events.append((fields["text"][0], fields["event"][0]))
+        if route.request.method == "POST" and breaking:
+            await route.fetch()  # the server has it, but its response is lost
+            await route.abort("connectionreset")
+        else:
+            await route.continue_()
+
+    await ann.page.route("**/*", broken)
+    await box.fill("hello")
+    await keys.press("Enter")
+    await expect(ann.page.locator("#live")).to_contain_text("Not sent")
+    await expect(box).to_have_value("hello")
+    breaking = False
+    await keys.press("Enter")
+    await expect(box).to_have_value("")
+    await keys.press("ArrowUp")
+    await expect(box).to_have_value("hello")
+    await box.fill("another")
+    await keys.press("Enter")
+    await expect(ann.page.locator(".message .said")).to_have_text(["hello", "another"])
+    assert [text for text, _ in events] == ["hello", "hello", "another"]
+    assert events[0] == events[1]
+    assert events[1][1] != events[2][1]
+    # The browser says that the connection was reset, as it should.
+    assert [text for text in ann.complaints if "ERR_CONNECTION_RESET" not in text] == []
+    ann.complaints.clear()
 
 
 @pytest.mark.slow
@@ -453,6 +525,32 @@ async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: W
     await expect(area).to_have_value("def add_one(x): return x + 1")
     await expect(ann.page.locator("#live")).to_have_text("Your draft was restored.")
     await expect(ann.page.locator(".editor code")).to_contain_text("return x + 1")
+
+
+@pytest.mark.slow
+async def test_what_was_not_sent_comes_back_by_the_arrow_keys(windows: Windows, chat: WebChat) -> None:
+    ann = await shown(windows, chat, GALLERY["board"])
+    box, keys = ann.page.get_by_label("Message or command"), ann.page.keyboard
+    released = asyncio.Event()
+
+    async def refused(route: Route) -> None:
+        await released.wait()
+        await route.fulfill(status=503, body="<main><p>The quiz cannot be reached.</p></main>")
+
+    await ann.page.route(re.compile("/say$"), refused)
+    for text in ("first", "second"):
+        await box.fill(text)
+        await keys.press("Enter")
+    await box.fill("third")
+    released.set()
+    await expect(ann.page.locator("#live")).to_have_text("Not sent: The quiz cannot be reached. Try again.")
+    await expect(box).to_have_value("third")
+    for text in ("second", "first"):
+        await keys.press("ArrowUp")
+        await expect(box).to_have_value(text)
+    # The browser says that the server refused it, as it should.
+    assert [text for text in ann.complaints if "503" not in text] == []
+    ann.complaints.clear()
 
 
 # Without scripts
