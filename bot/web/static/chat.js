@@ -232,9 +232,13 @@ function isIn(form, fields) {
   return form.elements.text.value === fields.get("text");
 }
 
-// A text that was not sent is still in the box, or the arrow keys bring it back.
+// Keeps a text that was not sent: in the box, or where something else was written there, for the arrow keys.
 function bringBack(form, fields) {
-  if (form.id === "composer" && !isIn(form, fields)) remember(fields.get("text"));
+  if (form.id !== "composer" || isIn(form, fields)) return;
+  const box = form.elements.text;
+  if (box.value) return remember(fields.get("text"));
+  box.value = fields.get("text");
+  box.dispatchEvent(new Event("input"));
 }
 
 function sent(form, fields) {

@@ -101,10 +101,14 @@
     remember(text);
     const composer = document.getElementById("composer");
     if (composer) {
-      // In the channel, the reply is a message like any other.
+      // In the channel, the reply is a message like any other. What is being written in the message box stays there.
       bar.close();
-      document.getElementById("text").value = text;
-      return composer.requestSubmit();
+      const { text: line } = composer.elements;
+      const written = line.value;
+      line.value = text;
+      composer.requestSubmit();
+      line.value = written;
+      return;
     }
     box.value = text;
     return send(`${base}/say`, new URLSearchParams({ text }));
@@ -119,6 +123,7 @@
     if (pending?.content !== content) pending = { content, event: makeEvent() };
     fields.set("token", token);
     fields.set("event", pending.event);
+    const present = pending;
     tell("One moment…");
     try {
       const answer = await request(url, { method: "POST", body: fields, headers: { Accept: "application/json" } });
@@ -127,11 +132,12 @@
         throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);
       }
       const { html, editor } = await answer.json();
+      if (pending !== present) return; // something else was sent meanwhile, and its reply is what counts
       pending = null;
       if (editor) return location.assign(editor);
       show(html);
     } catch (error) {
-      tell(`Not sent: ${error.message} Try again.`);
+      if (pending === present) tell(`Not sent: ${error.message} Try again.`);
     }
   }
 

@@ -4,18 +4,19 @@
 
 const content = () => document.getElementById("content");
 
-// Loads a page and puts its content in place of the present one.
+// Loads a page and puts its content in place of the present one. A quiet load only looks whether a verdict is there; what
+// somebody presses meanwhile goes ahead of it.
 async function load(url, options = {}, { quiet = false } = {}) {
   const before = content();
   if (before.dataset.busy) return;
-  before.dataset.busy = "yes";
-  const waiting = setTimeout(() => say(quiet ? "" : "One moment…"), 500);
+  if (!quiet) before.dataset.busy = "yes";
+  const waiting = quiet ? null : setTimeout(() => say("One moment…"), 500);
   try {
     const answer = await request(url, options);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const after = page.getElementById("content");
     if (!after) throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);
-    if (quiet && after.querySelector("[data-poll]")) return;
+    if (quiet && (after.querySelector("[data-poll]") || before.dataset.busy || !before.isConnected)) return;
     // A refused answer has no address of its own.
     const own = answer.redirected || options.method !== "POST";
     if (own && answer.url !== location.href) history.pushState(null, "", answer.url);
@@ -23,10 +24,10 @@ async function load(url, options = {}, { quiet = false } = {}) {
     before.replaceWith(document.adoptNode(after));
     settle();
   } catch (error) {
-    say(quiet ? "" : `Not sent: ${error.message} Try again.`);
+    if (!quiet) say(`Not sent: ${error.message} Try again.`);
   } finally {
     clearTimeout(waiting);
-    delete before.dataset.busy;
+    if (!quiet) delete before.dataset.busy;
   }
 }
 

@@ -173,6 +173,11 @@ class Window:
         title_of = "document.activeElement.closest('.message')?.querySelector('h2')?.textContent.trim()"
         await self.page.wait_for_function(f"(title) => {title_of} === title", arg=title)
 
+    async def drawn(self) -> None:
+        """Waits until the page has been drawn again, and with it what a response before may have changed."""
+        drawn_twice = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+        await self.page.evaluate(drawn_twice)
+
     async def audit(self) -> list[str]:
         """Returns accessibility problems of the current page, in light and in dark."""
         await self.page.wait_for_load_state()

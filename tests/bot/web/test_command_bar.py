@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from urllib.parse import parse_qs
 
 import pytest
@@ -124,14 +125,66 @@ async def test_the_bar_in_a_browser(room: Room, quiz_chat: WebChat, width: int) 
 
         # In the channel the reply is a message like any other.
         await page.goto(f"{address}/m/{ann.member}/")
+        box = page.get_by_label("Message or command")
+        await box.fill("half a thought")
         await keys.press("Control+k")
         await keys.type("topics")
         await expect(page.get_by_role("option").first).to_contain_text("/quiz topics")
         await keys.press("Enter")
         await expect(page.locator(".message.private").last).to_contain_text("tensors")
         await expect(bar).to_be_hidden()
+        await expect(box).to_have_value("half a thought")
         assert windows.complaints() == []
         await windows.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@needs_chromium
+async def test_a_command_that_was_not_sent_is_in_the_message_box(room: Room, quiz_chat: WebChat) -> None:
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
+        ann = await Windows(browser, address).open()
+        await ann.join("Ann", heading="Question of the day")
+        await ann.page.goto(f"{address}/m/{ann.member}/")
+        await ann.page.route("**/say", lambda route: route.abort())
+        await ann.page.keyboard.press("Control+k")
+        await ann.page.get_by_label("Command", exact=True).fill("rules")
+        await expect(ann.page.get_by_role("option")).to_have_count(1)
+        await ann.page.keyboard.press("Enter")
+        await expect(ann.page.locator("#live")).to_contain_text("Not sent")
+        await expect(ann.page.get_by_label("Message or command")).to_have_value("/quiz rules")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@needs_chromium
+async def test_of_two_commands_the_reply_to_the_later_one_is_shown(room: Room, quiz_chat: WebChat) -> None:
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
+        ann = await Windows(browser, address).open()
+        await ann.join("Ann", heading="Question of the day")
+        box, keys = ann.page.get_by_label("Command", exact=True), ann.page.keyboard
+        answered = asyncio.Event()
+
+        async def reorder(route: Route) -> None:
+            reply = await route.fetch()
+            if "rules" in (route.request.post_data or ""):
+                await answered.wait()
+            await route.fulfill(response=reply)
+
+        await ann.page.route("**/say", reorder)
+        await keys.press("Control+k")
+        for command in ("rules", "explain one-right"):
+            await box.fill(command)
+            await expect(ann.page.get_by_role("option")).to_have_count(int(command == "rules"))
+            await keys.press("Enter")
+        result = ann.page.locator("#command-result")
+        await expect(result).to_contain_text("Not answered yet")
+        async with ann.page.expect_event("requestfinished", lambda request: "rules" in (request.post_data or "")):
+            answered.set()
+        await ann.drawn()
+        await expect(result).to_contain_text("Not answered yet")
 
 
 @pytest.mark.slow

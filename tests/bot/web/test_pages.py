@@ -232,7 +232,7 @@ async def test_a_late_response_takes_no_focus_from_a_reply_that_the_stream_broug
 
     async with ann.page.expect_event("requestfinished", lambda request: request.method == "POST"):
         released.set()
-    await ann.page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
+    await ann.drawn()
     await expect(first).to_be_focused()
 
 

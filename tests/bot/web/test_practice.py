@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 import httpx
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
@@ -227,6 +228,39 @@ async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, width
         assert await ann.page.evaluate("window.kept"), "the page was never loaded again"
         await ann.page.go_back()
         await expect(ann.page.get_by_role("region", name="Result")).to_be_visible()
+        assert windows.complaints() == []
+        await windows.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.sandbox
+@needs_chromium
+async def test_a_press_goes_ahead_of_a_look_for_the_verdict(room: Room, quiz_chat: WebChat) -> None:
+    await only(room, "add-one", "one-right")
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
+        windows = Windows(browser, address)
+        ann = await enters(windows)
+        if not await ann.page.get_by_role("textbox").count():
+            await ann.page.locator(".choices button").first.click()
+            await ann.page.get_by_role("link", name="Next card").click()
+        await ann.page.get_by_role("textbox").fill("def add_one(x):\n    return x + 1\n")
+        looked, released = asyncio.Event(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            if route.request.method == "GET" and re.search(r"practice/p\d+", route.request.url):
+                looked.set()
+                await released.wait()
+            await route.continue_()
+
+        await ann.page.route("**/practice/**", hold)
+        await ann.page.get_by_role("button", name="Submit").click()
+        await expect(ann.page.get_by_text("Judging your code…")).to_be_visible()
+        await looked.wait()
+        await ann.page.get_by_role("link", name="Next card").click()
+        await expect(ann.page.get_by_text("Judging your code…")).to_have_count(0)
+        released.set()
         assert windows.complaints() == []
         await windows.close()
 
