@@ -18,7 +18,7 @@ from service.banks.moderation import find_named
 from service.deferred import load_module
 from service.errors import Refused
 from service.rounds.views import preview_question
-from service.store import answers, banks
+from service.store import banks, regrades
 from service.store import imports as import_rows
 from service.store.members import Caller
 from service.store.tables import BankRow, QuestionRow
@@ -149,7 +149,7 @@ async def edit(
     await session.refresh(target.row)
     moved = RegradeView()
     if target.row.current != before:
-        sums = await answers.sum_regrade(session, target.row.id)
+        sums = await regrades.sum_regrade(session, target.row.id)
         moved = RegradeView.model_validate(dataclasses.asdict(sums))
     if apply:
         await part.commit()

@@ -30,13 +30,11 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
 from service.store.banks import is_asked_now
 from service.store.members import Caller, merged_ids
 from service.store.outbox import PlannedEdits
-from service.store.questions import newest_version_id
 from service.store.statements import built_once, insert_batches
 from service.store.tables import (
     AnswerRow,
     Base,
     CurrentAnswer,
-    Ledger,
     Member,
     QuestionRow,
     QuestionVersion,
@@ -167,8 +165,8 @@ async def get_current(session: AsyncSession, round_id: int, member_id: int) -> A
 
 async def find_latest_time(session: AsyncSession, round_id: int, member_id: int) -> datetime | None:
     """Returns when the member last answered in the round, be it what they had answered before."""
-    theirs = (AnswerRow.round_id == round_id, AnswerRow.member_id == member_id)
-    return await session.scalar(select(func.max(AnswerRow.at)).where(*theirs))
+    query = select(func.max(AnswerRow.at)).where(AnswerRow.round_id == round_id, AnswerRow.member_id == member_id)
+    return await session.scalar(query)
 
 
 async def save_verdict(
@@ -529,73 +527,3 @@ async def merge_hints(session: AsyncSession, kept: int, gone: int) -> None:
     for round_id in await session.scalars(select(HintTaken.round_id).where(HintTaken.member_id == gone)):
         await take_hint(session, round_id, kept)
     await forget_hints(session, gone)
-
-
-TOLERANCE = 1e-9
-"""Difference of two credits that count as equal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Regrade:
-    """What judging the answers of closed rounds again moved."""
-
-    rounds: int
-    """Closed rounds with the question."""
-    answers: int
-    """Answers in them that count."""
-    judged: int
-    """Of those, answers that the new version judged."""
-    better: int
-    worse: int
-    gained: int
-    """Points that members got."""
-    lost: int
-    members: int
-    """Members whose points changed."""
-
-
-async def sum_regrade(session: AsyncSession, question_id: int) -> Regrade:
-    """Returns what the newest version of a question moved, in three statements."""
-    version_id = await newest_version_id(session, question_id)
-    of_question = select(QuestionVersion.id).where(QuestionVersion.question_id == question_id)
-    rounds, answers = (
-        await session.execute(
-            select(func.count(Round.id.distinct()), func.count(CurrentAnswer.answer_id))
-            .outerjoin(CurrentAnswer, CurrentAnswer.round_id == Round.id)
-            .where(Round.version_id.in_(of_question), Round.closed_at.is_not(None))
-        )
-    ).one()
-    new, old = aliased(VerdictRow), aliased(VerdictRow)
-    latest = (
-        select(old.credit)
-        .where(old.answer_id == new.answer_id, old.version_id != version_id)
-        .order_by(old.id.desc())
-        .limit(1)
-        .correlate(new)
-        .scalar_subquery()
-    )
-    moved = new.credit - latest
-    judged, better, worse = (
-        await session.execute(
-            select(
-                func.count(),
-                func.count().filter(moved > TOLERANCE),
-                func.count().filter(moved < -TOLERANCE),
-            )
-            .select_from(new)
-            .join(CurrentAnswer, CurrentAnswer.answer_id == new.answer_id)
-            .join(AnswerRow, AnswerRow.id == new.answer_id)
-            .where(new.version_id == version_id, AnswerRow.round_id.is_not(None))
-        )
-    ).one()
-    corrections = Ledger.key.startswith(f"regrade:{version_id}:", autoescape=True)
-    gained, lost, members = (
-        await session.execute(
-            select(
-                func.coalesce(func.sum(Ledger.points).filter(Ledger.points > 0), 0),
-                func.coalesce(-func.sum(Ledger.points).filter(Ledger.points < 0), 0),
-                func.count(Ledger.member_id.distinct()).filter(Ledger.points != 0),
-            ).where(corrections, Ledger.round_id.in_(select(Round.id).where(Round.version_id.in_(of_question))))
-        )
-    ).one()
-    return Regrade(*map(int, (rounds, answers, judged, better, worse, gained, lost, members)))
