@@ -1,4 +1,5 @@
-"""Finds records in programs in Dart, Kotlin, Java, C#, Swift, Go and Ruby, which are parsed and never run.
+"""Finds records in programs in Dart, Kotlin, Java, C#, Swift, Go and Ruby, and objects that programs in JavaScript,
+PHP and Python make of a class. The programs are parsed and never run.
 
 A record is a call with names (`Question(text: "…", options: […])`), an object with fields
 (`new Question { Text = "…" }`, `{Question: "…", Options: []string{…}}`), or a call whose places its declaration in the
@@ -20,6 +21,8 @@ from questions.wording.stems import reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    Signatures = dict[str, list[str]]
 
 LANGUAGES = {
     ".dart": "Dart",
@@ -54,6 +57,7 @@ _VARIABLE = {
     ".kts": re.compile(r"(?<!\\)\$(?:[A-Za-z_]|\{)"),
     ".swift": re.compile(r"\\\("),
     ".rb": re.compile(r"#\{"),
+    ".php": re.compile(r"(?<!\\)(?:\$[A-Za-z_{]|\{\$)"),
 }
 """The place of a variable in a text, by the suffix of the program."""
 _WORDS: dict[str, Any] = {"true": True, "false": False, "True": True, "False": False, "null": None, "nil": None}
@@ -74,8 +78,8 @@ class _Unknown:
 _UNKNOWN = _Unknown()
 
 
-class _Call(NamedTuple):
-    """A call without names."""
+class Call(NamedTuple):
+    """A call without names, or of one mapping. What only the program knows is None."""
 
     name: str
     values: list[Any]
@@ -123,6 +127,76 @@ def constructor_records(program: str, suffix: str) -> Iterator[Any]:
         yield _named_by_shape(records)
     if rows := rows_of_columns(columns, {name: role_of_list(name) for name in columns}):
         yield rows
+
+
+def new_objects(program: str, suffix: str) -> Iterator[Any]:
+    """Yields the records of a program in JavaScript, TypeScript or PHP that makes objects of a class, such as
+    `new Question("…", ["…", "…"], 1)`: those of one class are a list."""
+    made = MadeRecords(_signatures(program))
+    waiting = [_parse(program, suffix)]
+    while waiting:
+        group = waiting.pop()
+        data = _data(group) if group.mark == "(" and group.name[:1].isupper() else None
+        if not (isinstance(data, Call) and made.add(data)):
+            waiting += reversed(list(_inner(group)))
+    return made.lists()
+
+
+class MadeRecords:
+    """The records that calls make, by the names of what is called."""
+
+    def __init__(self, signatures: Signatures) -> None:
+        self._places = {
+            (name, number): places[:number]
+            for name, places in signatures.items()
+            if "question" in map(role_of, places)
+            for number in range(2, len(places) + 1)
+        }
+        self._found: dict[str, list[Any]] = {}
+
+    def add(self, call: Call) -> bool:
+        """Adds the record that a call makes; returns whether it makes one."""
+        fields = call.values[0] if len(call.values) == 1 else None
+        places = self._places.get((call.name, len(call.values)), [])
+        # A list shows that it has the options, also where its place is called `A`.
+        unclear = "options" not in map(role_of, places) and any(isinstance(one, list) for one in call.values)
+        record = _as_record(fields if isinstance(fields, dict) else call, {} if unclear else self._places)
+        if record is not None:
+            self._found.setdefault(call.name, []).append(record)
+        return record is not None
+
+    def lists(self) -> Iterator[Any]:
+        """Yields a list of the records for each name. A dialog of a program asks and offers, too, but has no key."""
+        for records in map(_named_by_shape, self._found.values()):
+            if 2 * sum(map(_has_key, records)) > len(records):
+                yield records
+
+
+def _has_key(record: Any) -> bool:
+    if not isinstance(record, dict):
+        return True
+    marked = any(isinstance(value, list) and any(isinstance(one, dict) for one in value) for value in record.values())
+    return marked or not {"correct", "index", "right"}.isdisjoint(map(role_of, record))
+
+
+_SIGNATURE = re.compile(
+    r"\bfunction\s+(?P<function>[A-Z]\w*)\s*\((?P<places>[^()]{0,500})\)"
+    r"|\b(?:var|let|const)\s+(?P<held>[A-Z]\w*)\s*=\s*function\s*\((?P<held_places>[^()]{0,500})\)"
+    r"|\bclass\s+(?P<class>[A-Z]\w*)(?:(?!\bclass\b)[^(]){0,2000}?"
+    r"\b(?:constructor|function\s+__construct)\s*\((?P<class_places>[^()]{0,500})\)"
+)
+_PLACE = re.compile(r"(\w+)\W*(?:[:=].*)?\Z", re.DOTALL)
+"""The name of a place: the last word, without its type behind a colon and its default."""
+
+
+def _signatures(program: str) -> Signatures:
+    """Returns the names of the places of functions and constructors, as a program in JavaScript or PHP has them."""
+    found: Signatures = {}
+    for one in _SIGNATURE.finditer(program[:_MOST_READ]):
+        name = one["function"] or one["held"] or one["class"]
+        places = (one["places"] or one["held_places"] or one["class_places"] or "").split(",")
+        found[name] = [place[1] for text in places if (place := _PLACE.search(text))]
+    return found
 
 
 def _inner(group: _Group) -> Iterator[_Group]:
@@ -244,7 +318,7 @@ def _data_of(group: _Group) -> Any:
         return values[0] if lists and group.mark == "(" else _UNKNOWN if _UNKNOWN in values else values
     if not group.name:
         return values[0] if len(values) == 1 else _UNKNOWN if _UNKNOWN in values else values
-    return _Call(group.name, [None if value is _UNKNOWN else value for value in values])
+    return Call(group.name, [None if value is _UNKNOWN else value for value in values])
 
 
 def _named(entry: list[_Part]) -> tuple[str, list[_Part]] | None:
@@ -321,7 +395,7 @@ def _as_record(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
     if isinstance(data, dict):
         named = _plain(data, declared)
         return named if any(role_of(name) == "question" and isinstance(named[name], str) for name in named) else None
-    if not isinstance(data, _Call | list) or (isinstance(data, _Call) and len(data.values) < 2):
+    if not isinstance(data, Call | list) or (isinstance(data, Call) and len(data.values) < 2):
         return None
     record = _plain(data, declared)
     if isinstance(record, dict):
@@ -329,7 +403,7 @@ def _as_record(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
     if not isinstance(record, list) or len(record) < 2 or isinstance(record[0], list | dict):
         return None
     asked = sum(isinstance(one, str) and reads_as_question(one) for one in record)
-    given = data.values if isinstance(data, _Call) else data
+    given = data.values if isinstance(data, Call) else data
     offered = [one for one in given if isinstance(one, list) and len(one) > 1]
     return record if asked == 1 or (len(offered) == 1 and any(isinstance(one, str) for one in record)) else None
 
@@ -341,7 +415,7 @@ def _plain(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
         return {name: _plain(value, declared) for name, value in data.items()}
     if isinstance(data, list):
         return [_plain(one, declared) for one in data]
-    if not isinstance(data, _Call):
+    if not isinstance(data, Call):
         return data
     names = declared.get((data.name, len(data.values)))
     values = [_plain(one, declared) for one in data.values]
@@ -404,6 +478,13 @@ def _by_shape(row: list[Any]) -> Any:
         rest = [one for one in others if one not in keys]
         record: dict[str, Any] = {"question": asked, "options": lists[0]}
         return record | ({"correct": keys[0]} if len(keys) == 1 else {}) | ({"why": rest[0]} if len(rest) == 1 else {})
+    # The options may have places of their own, and behind them the right one again or its number.
+    *options, key = row[1:] or [None]
+    names_one = options.count(key) == 1 if isinstance(key, str) else type(key) is int and 0 <= key <= len(options)
+    if len(options) > 1 and names_one and all(isinstance(one, str) for one in (row[0], *options)):
+        return {"question": row[0], "options": options, "correct": key}
+    if len(row) == len(texts) == 2 and _LETTER.fullmatch(texts[1]):
+        return {"question": texts[0], "correct": texts[1]}
     if lists or None in row or not all(isinstance(one, str | int | float) for one in row):
         return row
     return [str(one).lower() if isinstance(one, bool) else str(one) for one in row]

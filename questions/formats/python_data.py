@@ -1,4 +1,4 @@
-"""Finds lists and mappings in programs in Python, which are parsed and never run."""
+"""Finds lists, mappings and objects of classes in programs in Python, which are parsed and never run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import ast
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from questions.formats.constructor_data import Call, MadeRecords
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from questions.formats.constructor_data import Signatures
 
 _LONGEST = 400_000
 """Length of a program that is parsed, characters."""
@@ -33,6 +37,72 @@ def python_columns(program: str) -> dict[str, list[Any]]:
             if name and isinstance(data, list):
                 columns[name] = data
     return columns
+
+
+def python_objects(program: str) -> Iterator[Any]:
+    """Yields the records of a program that makes objects of a class, such as `Question("…", ["…", "…"], 1)`: those of
+    one class are a list. A place of a list that a variable holds is what is there."""
+    tree = _parse(program)
+    if tree is None:
+        return iter(())
+    columns, signatures = python_columns(program), _signatures(tree)
+    made = MadeRecords(signatures)
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        makes = isinstance(node, ast.Call) and _class_of(node) and made.add(_call(node, columns, signatures))
+        if not makes:
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+    return made.lists()
+
+
+def _class_of(node: ast.Call) -> str:
+    """Returns the name of the class that a call makes an object of; empty for any other call."""
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    return name if name[:1].isupper() else ""
+
+
+def _call(node: ast.Call, columns: dict[str, list[Any]], signatures: Signatures) -> Call:
+    values = [_value(one, columns, signatures) for one in node.args]
+    named = {one.arg: _value(one.value, columns, signatures) for one in node.keywords if one.arg}
+    if named:
+        named |= dict(zip(signatures.get(_class_of(node), ()), values, strict=False))
+        return Call(_class_of(node), [{name: value for name, value in named.items() if value is not None}])
+    return Call(_class_of(node), values)
+
+
+def _value(node: ast.expr, columns: dict[str, list[Any]], signatures: Signatures) -> Any:
+    """Returns the value of an argument; None for what only the program knows, and for a list with it."""
+    match node:
+        case ast.Name(name):
+            return columns.get(name)
+        case ast.Subscript(ast.Name(name), ast.Constant(int(at))):
+            held = columns.get(name, [])
+            return held[at] if -len(held) <= at < len(held) else None
+        case ast.Call() if _class_of(node):
+            return _call(node, columns, signatures)
+        case ast.List(entries) | ast.Tuple(entries):
+            values = [_value(one, columns, signatures) for one in entries]
+            return None if None in values else values
+    try:
+        return _plain(ast.literal_eval(node))
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def _signatures(tree: ast.Module) -> Signatures:
+    """Returns the names of the places of each class: those of its `__init__`, or its fields."""
+    found: Signatures = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            made = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
+            fields = [
+                one.target.id
+                for one in node.body
+                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+            ]
+            found[node.name] = [one.arg for one in made.args.args[1:]] if made else fields
+    return found
 
 
 def _parse(program: str) -> ast.Module | None:

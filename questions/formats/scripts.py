@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.blocks import plain
-from questions.formats.constructor_data import LANGUAGES, constructor_records
+from questions.formats.constructor_data import LANGUAGES, constructor_records, new_objects
 from questions.formats.data import records
 from questions.formats.data.key_columns import with_key_column
 from questions.formats.data.roles import role_of_list
@@ -22,7 +22,7 @@ from questions.formats.draft import ImportDraft
 from questions.formats.javascript_data import javascript_literals
 from questions.formats.pages.reader import read_page
 from questions.formats.php_data import php_literals
-from questions.formats.python_data import python_columns, python_literals
+from questions.formats.python_data import python_columns, python_literals, python_objects
 from questions.formats.sql_data import Rows, seems_sql, sql_rows, unnamed_rows
 from questions.formats.tables import table
 from questions.source import Source
@@ -152,7 +152,7 @@ def _assigned(source: Source) -> list[Any]:
         return [one for one in rows if records.holds_records(one.rows)] or [
             one for one in rows if records.only_asks(one.rows)
         ]
-    found: list[Any]
+    found: list[Any] = []
     if suffix in LANGUAGES:
         found = list(constructor_records(text, suffix))
     elif text.lstrip()[:5] == "<?php":
@@ -165,9 +165,19 @@ def _assigned(source: Source) -> list[Any]:
             found = [beside]
     elif _PROGRAM.search(text[:_BEFORE]) or (suffix in _PROGRAMS and _WITHIN.search(text)):
         found = list(javascript_literals(text, [_MOST_READ]))
-    else:
-        return []
-    return [data for data in found if records.holds_records(data)] or [*filter(records.only_asks, found)]
+    return (
+        [data for data in found if records.holds_records(data)]
+        or [data for data in _objects(text, suffix) if records.holds_records(data)]
+        or [data for data in found if records.only_asks(data)]
+    )
+
+
+def _objects(text: str, suffix: str) -> Iterator[Any]:
+    """Returns the records of a program in a language of scripts that makes objects of a class."""
+    if suffix == ".py":
+        return python_objects(text)
+    is_php = text.lstrip()[:5] == "<?php"
+    return new_objects(text, ".php" if is_php else suffix) if is_php or suffix in _PROGRAMS else iter(())
 
 
 def read(source: Source) -> ImportDraft:

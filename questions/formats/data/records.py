@@ -437,7 +437,9 @@ def _unpack(values: dict[str, Any], unknown: dict[str, Any]) -> None:
         values["correct"] = unknown.pop("is true")
 
 
-_LETTERED_LINE = re.compile(r"(?m)^[ \t]*[Aa][).][ ]+(?=\S)")
+_LETTERED_LINE = re.compile(r"(?m)^[ \t]*(?:\([Aa]\)[ ]*|[Aa][).][ ]+)(?=\S)")
+_ANSWER_LINE = re.compile(r"\n\s*(?:your\s+)?(?:answer|choice)\s*[:?>]*\s*\Z", re.IGNORECASE)
+"""What a program prints below the options to ask for a letter."""
 
 
 def _with_options_below(asked: str, key: Any) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
@@ -446,7 +448,7 @@ def _with_options_below(asked: str, key: Any) -> tuple[str, tuple[str, ...], tup
     start = _LETTERED_LINE.search(asked) if isinstance(key, str) and LETTER.fullmatch(key.strip()) else None
     if start is None or not asked[: start.start()].strip():
         return None
-    options, letters = lettered_options(asked[start.start() :].strip())
+    options, letters = lettered_options(_ANSWER_LINE.sub("", asked[start.start() :]).strip())
     return (asked[: start.start()].strip(), options, letters) if len(options) > 1 else None
 
 

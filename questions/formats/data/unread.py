@@ -26,7 +26,12 @@ def name_unread(draft: ImportDraft, data: Any, read: Iterable[Any]) -> None:
     known = {text.strip() for values in read for text in _texts(values)}
     if known:
         _name_lists(draft, data, known)
-    asked = dict.fromkeys(text for text in _texts(data) if _asks(text) and text.strip() not in known)
+    # Of a question with its options below it in the same text, the first line was read as the question.
+    asked = dict.fromkeys(
+        text
+        for text in _texts(data)
+        if _asks(text) and not known & {text.strip(), text.strip().split("\n")[0].rstrip()}
+    )
     if not asked:
         return
     most = max(min(_MOST_NAMED, _MOST_LOOKED_AT // len(draft.source.lines)), 1)
