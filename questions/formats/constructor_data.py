@@ -1,5 +1,4 @@
-"""Finds records in programs in Dart, Kotlin, Java, C#, Swift, Go and Ruby, and objects that programs in JavaScript,
-PHP and Python make of a class. The programs are parsed and never run.
+"""Finds records in programs in Dart, Kotlin, Java, C#, Swift, Go and Ruby, which are parsed and never run.
 
 A record is a call with names (`Question(text: "…", options: […])`), an object with fields
 (`new Question { Text = "…" }`, `{Question: "…", Options: []string{…}}`), or a call whose places its declaration in the
@@ -16,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.formats.data.roles import role_of, role_of_list
-from questions.formats.data.shapes import rows_of_columns
+from questions.formats.data.shapes import asking_names, rows_of_columns
 from questions.wording.stems import reads_as_question
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ _WORDS: dict[str, Any] = {"true": True, "false": False, "True": True, "False": F
 _BEFORE_VALUES = ("new", "const", "final", "val", "var", "let")
 _LISTS = re.compile(
     r"(?:mutable|array|immutable)?(?:List|Array|Set)Of|asList|of|(?:Array|Immutable)?(?:List|Set|Array)|Vector|listOf|arrayOf"
-    r"|setOf|toArray|copyOf"
+    r"|setOf|toArray|copyOf|array"
 )
 """Names of calls that make a list of their arguments."""
 _KEEPING = ("toList", "toMutableList", "trimIndent", "trimMargin", "trim", "freeze", "to_s", "toTypedArray")
@@ -110,121 +109,82 @@ class _Group:
 def constructor_records(program: str, suffix: str) -> Iterator[Any]:
     """Yields the records of a program: those that are made by calls of the same name are a list, in their order. So are
     those whose questions, options and keys are in lists of their own."""
-    tree = _parse(program, suffix)
+    tree = parse_brackets(program, suffix)
+    fill_in_variables(tree, {})
     declared = dict(_declarations(tree))
     found: dict[str, list[Any]] = {}
     columns: dict[str, Any] = {}
     waiting = [tree]
     while waiting:
         group = waiting.pop()
-        record = _as_record(_data(group), declared)
+        data = data_of(group)
+        record = as_record(data, declared) if role_of(group.name) not in _OFFERED else None
         if record is not None:
             found.setdefault(group.name, []).append(record)
+        elif isinstance(data, dict) and (asked := asking_names(data)):
+            yield asked
         else:
-            columns.update(_assigned(group))
-            waiting += reversed(list(_inner(group)))
+            columns.update(assigned_lists(group))
+            waiting += reversed(list(inner_groups(group)))
     for records in found.values():
-        yield _named_by_shape(records)
+        yield named_by_shape(records)
     if rows := rows_of_columns(columns, {name: role_of_list(name) for name in columns}):
         yield rows
 
 
-def new_objects(program: str, suffix: str) -> Iterator[Any]:
-    """Yields the records of a program in JavaScript, TypeScript or PHP that makes objects of a class, such as
-    `new Question("…", ["…", "…"], 1)`: those of one class are a list."""
-    made = MadeRecords(_signatures(program))
-    waiting = [_parse(program, suffix)]
-    while waiting:
-        group = waiting.pop()
-        data = _data(group) if group.mark == "(" and group.name[:1].isupper() else None
-        if not (isinstance(data, Call) and made.add(data)):
-            waiting += reversed(list(_inner(group)))
-    return made.lists()
-
-
-class MadeRecords:
-    """The records that calls make, by the names of what is called."""
-
-    def __init__(self, signatures: Signatures) -> None:
-        self._places = {
-            (name, number): places[:number]
-            for name, places in signatures.items()
-            if "question" in map(role_of, places)
-            for number in range(2, len(places) + 1)
-        }
-        self._found: dict[str, list[Any]] = {}
-
-    def add(self, call: Call) -> bool:
-        """Adds the record that a call makes; returns whether it makes one."""
-        fields = call.values[0] if len(call.values) == 1 else None
-        places = self._places.get((call.name, len(call.values)), [])
-        # A list shows that it has the options, also where its place is called `A`.
-        unclear = "options" not in map(role_of, places) and any(isinstance(one, list) for one in call.values)
-        record = _as_record(fields if isinstance(fields, dict) else call, {} if unclear else self._places)
-        if record is not None:
-            self._found.setdefault(call.name, []).append(record)
-        return record is not None
-
-    def lists(self) -> Iterator[Any]:
-        """Yields a list of the records for each name. A dialog of a program asks and offers, too, but has no key."""
-        for records in map(_named_by_shape, self._found.values()):
-            if 2 * sum(map(_has_key, records)) > len(records):
-                yield records
-
-
-def _has_key(record: Any) -> bool:
-    if not isinstance(record, dict):
-        return True
-    marked = any(isinstance(value, list) and any(isinstance(one, dict) for one in value) for value in record.values())
-    return marked or not {"correct", "index", "right"}.isdisjoint(map(role_of, record))
-
-
-_SIGNATURE = re.compile(
-    r"\bfunction\s+(?P<function>[A-Z]\w*)\s*\((?P<places>[^()]{0,500})\)"
-    r"|\b(?:var|let|const)\s+(?P<held>[A-Z]\w*)\s*=\s*function\s*\((?P<held_places>[^()]{0,500})\)"
-    r"|\bclass\s+(?P<class>[A-Z]\w*)(?:(?!\bclass\b)[^(]){0,2000}?"
-    r"\b(?:constructor|function\s+__construct)\s*\((?P<class_places>[^()]{0,500})\)"
-)
-_PLACE = re.compile(r"(\w+)\W*(?:[:=].*)?\Z", re.DOTALL)
-"""The name of a place: the last word, without its type behind a colon and its default."""
-
-
-def _signatures(program: str) -> Signatures:
-    """Returns the names of the places of functions and constructors, as a program in JavaScript or PHP has them."""
-    found: Signatures = {}
-    for one in _SIGNATURE.finditer(program[:_MOST_READ]):
-        name = one["function"] or one["held"] or one["class"]
-        places = (one["places"] or one["held_places"] or one["class_places"] or "").split(",")
-        found[name] = [place[1] for text in places if (place := _PLACE.search(text))]
-    return found
-
-
-def _inner(group: _Group) -> Iterator[_Group]:
+def inner_groups(group: _Group) -> Iterator[_Group]:
     for entry in group.entries:
         for part in entry:
             if part.kind == "group":
                 yield part.value
 
 
-def _assigned(group: _Group) -> Iterator[tuple[str, list[Any]]]:
+def assigned_lists(group: _Group) -> Iterator[tuple[str, list[Any]]]:
     """Yields the names of variables with the lists that they hold."""
     for entry in group.entries:
         for at, part in enumerate(entry[1:-1], 1):
-            if part.value == "=" and entry[at - 1].kind == "word":
-                rest = entry[at + 1 :]
-                skipped = sum(one.kind == "word" and one.value in _BEFORE_VALUES for one in rest[:2])
-                value, _ = _primary(rest, skipped)
+            if part.value != "=":
+                continue
+            # A type may stand behind a colon: `questions: string[] = […]`; in Go, a colon alone: `questions := …`.
+            typed = next((place for place in range(at - 1, 0, -1) if entry[place].value in (":", "=")), 0)
+            typed = typed if typed and entry[typed].value == ":" else at
+            if entry[typed - 1].kind == "word":
+                value, _ = _primary(entry, at + 1 + (entry[at + 1].value in _BEFORE_VALUES))
                 if isinstance(value, list) and len(value) >= _FEWEST_IN_COLUMN:
-                    yield str(entry[at - 1].value), value
+                    yield str(entry[typed - 1].value), value
 
 
 _FEWEST_IN_COLUMN = 3
+_OFFERED = ("options", "correct")
+"""Roles of the names of classes whose objects are options: `Answer("a view", true)`."""
+
+
+def fill_in_variables(group: _Group, held: dict[str, list[_Part]]) -> bool:
+    """Puts options and lists that variables hold where they are named alone, as in `new Question("…", first, second)`.
+    Returns whether something was put in; `held` has what the variables before hold, and gets that of others."""
+    filled = False
+    for entry in group.entries:
+        if len(entry) == 1 and entry[0].kind == "word" and entry[0].value in held and not group.is_block:
+            entry[:] = held[entry[0].value]
+            filled = True
+            continue
+        changed = [fill_in_variables(part.value, held) for part in entry if part.kind == "group"]
+        filled = filled or any(changed)
+        at = next((at for at, part in enumerate(entry) if part.value == "=" and part.kind == "mark"), 0)
+        if at and entry[at - 1].kind == "word" and not any(changed) and _is_part_of_question(entry[at + 1 :]):
+            held[str(entry[at - 1].value)] = entry[at + 1 :]
+    return filled
+
+
+def _is_part_of_question(value: Sequence[_Part]) -> bool:
+    data = _value(value)
+    return isinstance(data, list) or (isinstance(data, Call) and role_of(data.name) in _OFFERED)
 
 
 # Brackets
 
 
-def _parse(program: str, suffix: str) -> _Group:
+def parse_brackets(program: str, suffix: str) -> _Group:
     """Returns the brackets of a program as a tree; a closing bracket closes the innermost one of its kind."""
     text = program[:_MOST_READ]
     if suffix == ".rb":
@@ -297,7 +257,7 @@ def _unescaped(found: re.Match[str]) -> str:
 # Values
 
 
-def _data(group: _Group) -> Any:
+def data_of(group: _Group) -> Any:
     """Returns what brackets hold: a list, a mapping, a call, or nothing known."""
     if not group.known:
         group.known.append(_data_of(group))
@@ -377,7 +337,7 @@ def _joined(entry: Sequence[_Part], at: int) -> tuple[Any, int]:
 def _data_of_groups(groups: Sequence[_Group]) -> Any:
     """Returns the data of an object: brackets alone, those of an array behind its type (`new String[] {…}`,
     `[]string{…}`), or fields behind the arguments of a call."""
-    data = [_data(group) for group in groups]
+    data = [data_of(group) for group in groups]
     if len(groups) == 1:
         return data[0]
     if groups[-1].mark == "{" and all(group.mark == "[" for group in groups[:-1]):
@@ -390,7 +350,7 @@ def _data_of_groups(groups: Sequence[_Group]) -> Any:
 # Records
 
 
-def _as_record(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
+def as_record(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
     """Returns what brackets hold as a record; None if they hold no question."""
     if isinstance(data, dict):
         named = _plain(data, declared)
@@ -399,7 +359,7 @@ def _as_record(data: Any, declared: dict[tuple[str, int], list[str]]) -> Any:
         return None
     record = _plain(data, declared)
     if isinstance(record, dict):
-        return _as_record(record, {})
+        return as_record(record, {})
     if not isinstance(record, list) or len(record) < 2 or isinstance(record[0], list | dict):
         return None
     asked = sum(isinstance(one, str) and reads_as_question(one) for one in record)
@@ -437,7 +397,7 @@ def _declarations(tree: _Group) -> Iterator[tuple[tuple[str, int], list[str]]]:
     waiting = [tree]
     while waiting:
         group = waiting.pop()
-        waiting += _inner(group)
+        waiting += inner_groups(group)
         if group.mark == "(" and group.name[:1].isupper() and not group.is_block:
             names = [_declared_name(entry) for entry in group.entries if entry]
             if len(names) > 1 and all(names):
@@ -456,7 +416,7 @@ def _declared_name(entry: list[_Part]) -> str:
     return str(words[-1].value) if words and typed and not called else ""
 
 
-def _named_by_shape(records: list[Any]) -> list[Any]:
+def named_by_shape(records: list[Any]) -> list[Any]:
     """Returns records with the values of calls named where their kinds show what they are: a text, its options in a
     list, and what the key is. Rows of texts and numbers stay rows, without numbers that only count."""
     rows = [one for one in records if isinstance(one, list)]
@@ -468,6 +428,9 @@ def _named_by_shape(records: list[Any]) -> list[Any]:
 
 
 def _by_shape(row: list[Any]) -> Any:
+    marked = [one for one in row if isinstance(one, dict)]
+    if len(marked) > 1:
+        row = [*(one for one in row if not isinstance(one, dict)), marked]
     lists = [one for one in row if isinstance(one, list)]
     texts = [one for one in row if isinstance(one, str)]
     if len(lists) == 1 and texts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
-    r"(?P<space>\s+|//[^\n]*|\#(?!\[)[^\n]*|/\*.*?\*/)|'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\""
+    r"(?P<space>\s+|//[^\n]*|\#(?!\[)[^\n]*|/\*.*?(?:\*/|\Z))|'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\""
+    r"|<<<[ \t]*(?P<quote>[\"']?)(?P<end>\w+)(?P=quote)\r?\n(?P<lines>.*?)(?:(?<=\n)[ \t]*(?P=end)\b|\Z)"
     r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<array>array\s*\()|(?P<word>\\?[A-Za-z_]\w*)|(?P<arrow>=>)"
     r"|(?P<mark>[\[\](),;.])|(?P<other>.)",
     re.DOTALL,
@@ -151,6 +153,8 @@ def _scalar(token: re.Match[str]) -> Any:
         return _SINGLE.sub(lambda found: found["sign"], text)
     if (text := token["double"]) is not None and not _VARIABLE.search(text):
         return _DOUBLE.sub(lambda found: _SIGNS.get(found["sign"], found["sign"]), text)
+    if (lines := token["lines"]) is not None and (token["quote"] == "'" or not _VARIABLE.search(lines)):
+        return textwrap.dedent(lines).rstrip("\r\n")
     if (number := token["number"]) is not None:
         return int(number) if number.lstrip("-").isdecimal() else float(number)
     if (word := (token["word"] or "").lower()) in _WORDS:

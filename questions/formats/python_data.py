@@ -6,12 +6,13 @@ import ast
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from questions.formats.constructor_data import Call, MadeRecords
+from questions.formats.constructor_data import Call
+from questions.formats.script_objects import MadeRecords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from questions.formats.constructor_data import Signatures
+    from questions.formats.script_objects import Signatures
 
 _LONGEST = 400_000
 """Length of a program that is parsed, characters."""

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.blocks import plain
-from questions.formats.constructor_data import LANGUAGES, constructor_records, new_objects
+from questions.formats.constructor_data import LANGUAGES, constructor_records
 from questions.formats.data import records
 from questions.formats.data.key_columns import with_key_column
 from questions.formats.data.roles import role_of_list
@@ -23,6 +23,7 @@ from questions.formats.javascript_data import javascript_literals
 from questions.formats.pages.reader import read_page
 from questions.formats.php_data import php_literals
 from questions.formats.python_data import python_columns, python_literals, python_objects
+from questions.formats.script_objects import script_objects
 from questions.formats.sql_data import Rows, seems_sql, sql_rows, unnamed_rows
 from questions.formats.tables import table
 from questions.source import Source
@@ -47,6 +48,10 @@ _BEFORE = 4_000
 _ASKS = re.compile(
     r"[\"'`]?(?:question|questionText|q|prompt|text|title|pregunta|pergunta|frage|domanda|soal|вопрос)[\"'`]?\s{0,9}:"
 )
+_MAKES = re.compile(
+    r"\bnew\s+[A-Z]\w*\s*\(\s*[\"'`{]|\b(?:questions?|preguntas|perguntas|fragen|soal)\w*\s*=\s*\[", re.IGNORECASE
+)
+"""What a program may make questions of, other than by names of fields."""
 _MOST_READ = 2_000_000
 """Characters of programs that are looked at, also several times."""
 _FEWEST_WORDS = 3
@@ -177,7 +182,7 @@ def _objects(text: str, suffix: str) -> Iterator[Any]:
     if suffix == ".py":
         return python_objects(text)
     is_php = text.lstrip()[:5] == "<?php"
-    return new_objects(text, ".php" if is_php else suffix) if is_php or suffix in _PROGRAMS else iter(())
+    return script_objects(text, ".php" if is_php else suffix) if is_php or suffix in _PROGRAMS else iter(())
 
 
 def read(source: Source) -> ImportDraft:
@@ -204,11 +209,18 @@ _MOST_NAMED = 50
 def _found(source: Source) -> list[Any]:
     text = "\n".join(source.lines)
     left = [_MOST_READ]
-    return [
+    found = [
         data
         for program in _programs(text)
         if _ASKS.search(program)
         for data in javascript_literals(program, left)
+        if records.holds_records(data)
+    ]
+    return found or [
+        data
+        for program in _programs(text)
+        if _MAKES.search(program)
+        for data in script_objects(program, ".js")
         if records.holds_records(data)
     ]
 

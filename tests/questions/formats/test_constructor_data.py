@@ -1,4 +1,4 @@
-"""Questions in programs in Dart, Kotlin, Java, C#, Swift, Go and Ruby, and in objects of JavaScript, PHP and Python."""
+"""Questions in programs in Dart, Kotlin, Java, C#, Swift, Go and Ruby."""
 
 from __future__ import annotations
 
@@ -116,6 +116,47 @@ public class Quiz {
     assert read_as("Quiz.java", program) == [*WANTED, "Which adds? | + sum | - cat"]
 
 
+def test_lists_behind_a_type_or_a_colon_alone() -> None:
+    swift = """
+let questions: [String] = ["Which shares memory?", "Which one copies?", "Which adds?"]
+let options: [[String]] = [["a view", "a clone"], ["a view", "a clone"], ["sum", "cat"]]
+let answers: [Int] = [0, 1, 0]
+"""
+    assert read_as("quiz.swift", swift) == [*WANTED, "Which adds? | + sum | - cat"]
+    go = """
+func quiz() {
+	questions := []string{"Which shares memory?", "Which one copies?", "Which adds?"}
+	options := [][]string{{"a view", "a clone"}, {"a view", "a clone"}, {"sum", "cat"}}
+	answers := []int{0, 1, 0}
+}
+"""
+    assert read_as("quiz.go", go) == [*WANTED, "Which adds? | + sum | - cat"]
+
+
+def test_a_mapping_whose_names_ask() -> None:
+    program = """
+var quiz = map[string]map[string]string{
+	"Which shares memory?": {"a": "a view", "b": "a clone", "answer": "a"},
+	"Which one copies?": {"a": "a view", "b": "a clone", "answer": "b"},
+	"Which adds?": {"a": "sum", "b": "cat", "answer": "a"},
+}
+"""
+    assert read_as("quiz.go", program) == [*WANTED, "Which adds? | + sum | - cat"]
+
+
+def test_options_that_variables_hold() -> None:
+    program = """
+class Seed { void run() {
+    Answer view = new Answer("a view", true);
+    Answer clone = new Answer("a clone", false);
+    Question first = new Question("Which shares memory?", view, clone);
+    String[] options = {"a view", "a clone"};
+    add(first, new Question("Which one copies?", options, "a clone"));
+} }
+"""
+    assert read_as("Seed.java", program) == WANTED
+
+
 def test_statements_that_are_true_or_false() -> None:
     program = """
 struct Question { let text: String; let answer: Bool }
@@ -160,107 +201,3 @@ def test_a_program_without_questions_is_refused_by_its_language(name: str, progr
     reading = read_bank(program, name=name)
     assert not reading.bank.questions and reading.has_errors
     assert any("has no list of questions that can be read" in one for one in messages(reading))
-
-
-SCRIPT = """
-function Question(text, choices, answer) {
-    this.text = text;
-}
-// the first week
-var questions = [
-    new Question("Which shares memory?", ["a view", 'a clone'], "a view"),
-    new Question("Which one copies?", ["a view", `a clone`], "a clone"),
-];
-"""
-TYPED = """
-export class Item {
-  constructor(private prompt: string, public options: string[], readonly correctIndex: number = 0) {}
-}
-export const quiz: Item[] = [
-  new Item('Which shares memory?', ['a view', 'a clone'], 0),
-  new Item('Which one copies?', ['a view', 'a clone'], 1),
-];
-"""
-FIELDS = """
-quiz.add(new Question({ text: "Which shares memory?", options: ["a view", "a clone"], answer: 0 }));
-quiz.add(new Question({ text: "Which one copies?", options: ["a view", "a clone"], answer: 1 }));
-"""
-PLACES = """
-const first = new Question("Which shares memory?", "a view", "a clone", "a view");
-const second = new Question("Which one copies?", "a view", "a clone", "a clone");
-"""
-UNCLEAR = """
-var Question = function(Q, A, C) { this.Q = Q; this.A = A; this.C = C; }
-var first = new Question("Which shares memory?", ["a view", "a clone"], 0);
-var second = new Question("Which one copies?", ["a view", "a clone"], 1);
-"""
-PHP = """<?php
-$questions[] = new Question("Which shares memory?", ['a view', "a clone"], 0);
-$questions[] = new Question('Which one copies?', array('a view', 'a clone'), 1);
-"""
-CLASS = """
-from dataclasses import dataclass
-
-@dataclass
-class Question:
-    prompt: str
-    options: list[str]
-    answer: str = "a view"
-
-class Quiz:
-    def build(self):
-        self.questions.append(Question("Which shares memory?", ["a view", "a clone"], "a view"))
-        self.questions.append(Question("Which one copies?", options=("a view", "a clone"), answer="a clone"))
-"""
-PROMPTS = """
-from question import Question
-
-prompts = [
-    "Which shares memory?\\n(a) a view\\n(b) a clone\\n\\nAnswer: ",
-    "Which one copies?\\n(a)a view\\n (b) a clone\\n\\n",
-]
-questions = [Question(prompts[0], "a"), Question(prompts[1], "b")]
-"""
-ANSWERS = """
-quiz = [
-    Question("Which shares memory?", [Answer("a view", True), Answer("a clone", False)]),
-    Question("Which one copies?", [Answer("a view", False), Answer("a clone", True)]),
-]
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "program"),
-    [
-        ("a.js", SCRIPT),
-        ("typed.ts", TYPED),
-        ("fields.js", FIELDS),
-        ("places.mjs", PLACES),
-        ("unclear.js", UNCLEAR),
-        ("a.php", PHP),
-        ("a.py", CLASS),
-        ("prompts.py", PROMPTS),
-        ("answers.py", ANSWERS),
-    ],
-)
-def test_objects_that_a_script_makes_of_a_class(name: str, program: str) -> None:
-    assert read_as(name, program) == WANTED
-    reading = read_bank(program, name=name)
-    assert reading.bank.dialects == ("program",) and reading.unaccounted() == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "program"),
-    [
-        ("dialog.js", 'new Dialog("Are you sure?", ["Yes", "No"], () => {}); throw new Error("Why?", { cause: e });'),
-        ("page.tsx", 'const app = new Vue({ el: "#app", title: "What is this?" }); new Chart(ctx, { type: "bar" });'),
-        ("ask.php", "<?php $q = new Question('What is the name of ' . $what . '?'); new Error('Why?', 2);"),
-        ("model.py", 'class Question(Model):\n    text = CharField("What is it?", choices=(("a", "A"), ("b", "B")))\n'),
-        ("button.py", 'Button("Are you sure?", ["Yes", "No"])\nraise ValueError("Which one?", 1)\n'),
-        ("unknown.py", 'made = Question(ask("Which?"), options, answers[0])\n'),
-        ("deep.py", "x = " + "Q(" * 2_000 + "1" + ")" * 2_000),
-        ("deep.js", "new Q(" * 2_000 + "1" + ")" * 2_000),
-    ],
-)
-def test_objects_that_ask_nothing_are_no_questions(name: str, program: str) -> None:
-    assert read_bank(program, name=name).bank.questions == ()
