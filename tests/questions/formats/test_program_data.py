@@ -79,6 +79,29 @@ def test_the_arrays_of_a_program_in_php() -> None:
     assert read_bank(PHP, name="quiz.php").unaccounted() == ()
 
 
+def test_texts_of_several_lines_in_php() -> None:
+    program = """<?php
+$quiz = [
+    ['question' => <<<ASKED
+        Which call copies
+        both tensors?
+        ASKED, 'options' => ['view', 'clone'], 'answer' => 'clone'],
+    ['question' => <<<'ASKED'
+What is $x called?
+ASKED
+    , 'options' => ['a view', 'a name'], 'answer' => 'a name'],
+    ['question' => <<<ASKED
+What is $x called?
+ASKED
+    , 'options' => ['a view', 'a name'], 'answer' => 'a name'],
+];
+"""
+    assert [one.prompt for one in read_bank(program, name="quiz.php").bank.questions] == [
+        "Which call copies\nboth tensors?",
+        "What is $x called?",
+    ]
+
+
 def test_an_array_of_arrays_with_one_field_each() -> None:
     rows = "[['question' => 'Which call copies?'], ['answers' => ['view', 'clone']], ['correct_answer' => 'clone']],\n"
     text = f"<?php\nreturn [\n{rows}{rows.replace('copies', 'clones')}];"
