@@ -146,6 +146,17 @@ async def test_a_tournament_without_two_teams_is_cancelled(scene: TournamentScen
     await scene.plans(title="Again", first_day=date(2026, 3, 5))
 
 
+async def test_a_tournament_that_ended_before_the_leader_came_to_it_is_left_alone(
+    scene: TournamentScene, clock: Clock
+) -> None:
+    plan = await scene.plans()
+    await scene.daily.client.tournament_cancel(scene.daily.who("Boss", admin=True), scene.event())
+    clock.now = MONDAY + timedelta(days=1, hours=9)
+    async with scene.daily.service.sessions.begin() as session:
+        await tournaments.advance(session, plan.id, clock.now)
+    assert (await scene.view()).state == "cancelled"
+
+
 async def test_a_day_without_a_question_changes_nothing_and_is_not_told(scene: TournamentScene, clock: Clock) -> None:
     boss = scene.daily.who("Boss", admin=True)
     await scene.daily.client.schedule_skip(boss, "skip", 1, TUESDAY)
