@@ -17,10 +17,11 @@ import random
 import re
 import sys
 import tempfile
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
+from itertools import takewhile
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -282,17 +283,27 @@ async def compare(url: str, diary: Diary) -> list[str]:
         wrong.append(f"{lost:,} answers that are not stored once")
     uncounted = 0
     for key, told in diary.answers.items():
-        last = deque((one for one in told if one.status in ("recorded", "changed")), maxlen=1)
-        after = told[told.index(last[0]) + 1 :] if last else told
-        # What ended without a reply may count or not.
-        allowed = {(one.event, one.option) for one in [*last, *(one for one in after if one.status == "unknown")]}
         found = standing.pop(key, None)
-        uncounted += found not in allowed if found or last else 0
+        uncounted += found not in _may_count(told) if found or any(map(_is_kept, told)) else 0
     if uncounted:
         wrong.append(f"{uncounted:,} members whose last answer in time does not count")
     if standing:
         wrong.append(f"{len(standing):,} answers that count and that nobody gave")
     return wrong
+
+
+def _may_count(told: Sequence[Told]) -> set[tuple[str, str]]:
+    """Returns the events and options that may count: of the last answer in time, also as it was given right before, and
+    of those after it that ended without a reply."""
+    end = max((place for place, one in enumerate(told, 1) if _is_kept(one)), default=0)
+    newest = told[end - 1].option if end else ""
+    before = takewhile(lambda one: one.option == newest or one.status == "unknown", reversed(told[:end]))
+    after = (one for one in told[end:] if one.status == "unknown")
+    return {(one.event, one.option) for one in (*before, *after)}
+
+
+def _is_kept(told: Told) -> bool:
+    return told.status in ("recorded", "changed")
 
 
 def _acknowledged(told: Told) -> bool:

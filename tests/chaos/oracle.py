@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from tests.chaos.diary import BASE, Act, Diary, Slot
 
@@ -175,27 +176,34 @@ def _as_given(act: Act, row: AnswerRow) -> Iterator[str]:
 
 
 def _counted(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Checks that a member's last answer to a round counts."""
-    given = {act.event: act for act in diary.acts}
-    for (round_, chat, member), last in _last(given, facts).items():
+    """Checks that a member's last answer to a round counts; where it was given several times in a row, any of them."""
+    answered = _answered(diary, facts)
+    for (round_, chat, member), rows in answered.items():
+        last = rows[-1]
+        again = {row.id for row in _given_last(rows)}
+        may_count = {last.id} if diary.slot(last.mark).kind == "code" else again
         counts = facts.standing.get((round_, chat, member))
-        if counts != last.id:
+        if counts not in may_count:
             yield f"round {round_}, {member}: answer {counts} counts, given last was {last.id}"
-    answered = set(_last(given, facts))
     for key in facts.standing:
         if key not in answered:
             yield f"round {key[0]}, {key[2]}: an answer counts that is not in the log"
 
 
-def _last(given: dict[str, Act], facts: Facts) -> dict[tuple[int, str, str], AnswerRow]:
-    last: dict[tuple[int, str, str], AnswerRow] = {}
-    for row in facts.answers:
-        if row.round is None or row.event not in given:
-            continue
-        key = (row.round, row.chat, row.member)
-        if key not in last or given[last[key].event].made < given[row.event].made:
-            last[key] = row
-    return last
+def _given_last(rows: list[AnswerRow]) -> list[AnswerRow]:
+    """Returns the answers at the end that are the same."""
+    newest = rows[-1].given.strip()
+    return list(takewhile(lambda row: row.given.strip() == newest, reversed(rows)))
+
+
+def _answered(diary: Diary, facts: Facts) -> dict[tuple[int, str, str], list[AnswerRow]]:
+    """Returns the answers to each round by each member, in the order in which they were given."""
+    made = {act.event: act.made for act in diary.acts}
+    answered: dict[tuple[int, str, str], list[AnswerRow]] = {}
+    for row in sorted((row for row in facts.answers if row.event in made), key=lambda row: made[row.event]):
+        if row.round is not None:
+            answered.setdefault((row.round, row.chat, row.member), []).append(row)
+    return answered
 
 
 def _judged(diary: Diary, facts: Facts) -> Iterator[str]:
@@ -224,9 +232,9 @@ def _booked(diary: Diary, facts: Facts) -> Iterator[str]:
     given = {act.event: act for act in diary.acts}
     marks = {row.id: row.mark for row in facts.rounds}
     wanted: Counter[tuple[int, str, str, int]] = Counter()
-    for (round_, chat, member), last in _last(given, facts).items():
+    for (round_, chat, member), rows in _answered(diary, facts).items():
         if round_ in marks:
-            wanted[round_, chat, member, _worth(diary.slot(marks[round_]), given[last.event])] += 1
+            wanted[round_, chat, member, _worth(diary.slot(marks[round_]), given[rows[-1].event])] += 1
     booked = Counter((row.round or 0, row.chat, row.member, row.points) for row in facts.ledger)
     for round_, _, member, points in (wanted - booked).elements():
         yield f"round {round_}, {member}: {points} points were never booked"

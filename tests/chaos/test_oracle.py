@@ -52,6 +52,15 @@ def test_a_good_day_has_no_violations() -> None:
     assert violations(*kept()) == []
 
 
+def test_an_answer_that_was_given_again_counts_from_the_first_time_or_the_second() -> None:
+    diary, facts = kept()
+    diary.acts.append(act("e5", "a", True, 5.0))
+    facts.answers.append(AnswerRow(6, "slack", "U1", "q1", 1, "e5", "a"))
+    assert violations(diary, facts) == []
+    facts.standing[1, "slack", "U1"] = 1
+    assert [broken for broken in violations(diary, facts) if "given last was 6" in broken]
+
+
 def test_an_answer_nobody_saw_acknowledged_may_be_kept_or_not() -> None:
     diary, facts = kept()
     diary.acts[1].outcome = "unknown"
