@@ -20,6 +20,7 @@ from questions.formats.constructor_data import (
 )
 from questions.formats.data.roles import role_of, role_of_list
 from questions.formats.data.shapes import rows_of_columns
+from questions.wording.stems import reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,15 +66,25 @@ class MadeRecords:
         # A list shows that it has the options, also where its place is called `A`.
         unclear = "options" not in map(role_of, places) and any(isinstance(one, list) for one in call.values)
         record = as_record(fields if isinstance(fields, dict) else call, {} if unclear else self._places)
-        if record is not None:
-            self._found.setdefault(call.name, []).append(record)
-        return record is not None
+        if record is None or (isinstance(record, list) and not _may_ask(record)):
+            return False
+        self._found.setdefault(call.name, []).append(record)
+        return True
 
     def lists(self) -> Iterator[Any]:
         """Yields a list of the records for each name. A dialog of a program asks and offers, too, but has no key."""
         for records in map(named_by_shape, self._found.values()):
             if 2 * sum(map(_has_key, records)) > len(records):
                 yield records
+
+
+def _may_ask(row: list[Any]) -> bool:
+    """Returns whether the first text of a row asks or is a sentence; that of a widget of a page is a word or two."""
+    text = next((one for one in row if isinstance(one, str)), "")
+    return reads_as_question(text) or len(text.split()) >= _FEWEST_WORDS
+
+
+_FEWEST_WORDS = 3
 
 
 def _has_key(record: Any) -> bool:

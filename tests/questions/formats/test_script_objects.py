@@ -100,6 +100,7 @@ def test_objects_that_a_script_makes_of_a_class(name: str, program: str) -> None
     [
         ("dialog.js", 'new Dialog("Are you sure?", ["Yes", "No"], () => {}); throw new Error("Why?", { cause: e });'),
         ("page.tsx", 'const app = new Vue({ el: "#app", title: "What is this?" }); new Chart(ctx, { type: "bar" });'),
+        ("widget.js", "new Choices('#colors', ['red', 'blue'], 0); new Tabs('.tabs', ['one', 'two'], 'one');"),
         ("ask.php", "<?php $q = new Question('What is the name of ' . $what . '?'); new Error('Why?', 2);"),
         ("model.py", 'class Question(Model):\n    text = CharField("What is it?", choices=(("a", "A"), ("b", "B")))\n'),
         ("button.py", 'Button("Are you sure?", ["Yes", "No"])\nraise ValueError("Which one?", 1)\n'),
