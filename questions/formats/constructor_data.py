@@ -160,8 +160,9 @@ _OFFERED = ("options", "correct")
 
 
 def fill_in_variables(group: _Group, held: dict[str, list[_Part]]) -> bool:
-    """Puts options and lists that variables hold where they are named alone, as in `new Question("…", first, second)`.
-    Returns whether something was put in; `held` has what the variables before hold, and gets that of others."""
+    """Puts options and lists of texts that variables hold where they are named alone, as in
+    `new Question("…", first, second)`. Returns whether something was put in; `held` has what the variables before hold,
+    and gets that of others."""
     filled = False
     for entry in group.entries:
         if len(entry) == 1 and entry[0].kind == "word" and entry[0].value in held and not group.is_block:
@@ -178,7 +179,9 @@ def fill_in_variables(group: _Group, held: dict[str, list[_Part]]) -> bool:
 
 def _is_part_of_question(value: Sequence[_Part]) -> bool:
     data = _value(value)
-    return isinstance(data, list) or (isinstance(data, Call) and role_of(data.name) in _OFFERED)
+    if isinstance(data, list):
+        return all(isinstance(one, str | int | float) for one in data)
+    return isinstance(data, Call) and role_of(data.name) in _OFFERED
 
 
 # Brackets
@@ -428,6 +431,8 @@ def named_by_shape(records: list[Any]) -> list[Any]:
 
 
 def _by_shape(row: list[Any]) -> Any:
+    # What only the program knows, before the question, is a category or the like.
+    row = row[next((at for at, one in enumerate(row) if one is not None), 0) :]
     marked = [one for one in row if isinstance(one, dict)]
     if len(marked) > 1:
         row = [*(one for one in row if not isinstance(one, dict)), marked]

@@ -157,6 +157,18 @@ class Seed { void run() {
     assert read_as("Seed.java", program) == WANTED
 
 
+def test_a_call_of_the_program_whose_first_place_only_it_knows() -> None:
+    program = """
+    var questions = new List<Question>
+    {
+        Build(tensors.Id, "Which shares memory?", "a view", "a clone", 1),
+        Build(tensors.Id, "Which one copies?", "a view", "a clone", 2),
+    };
+    context.Questions.AddRange(questions);
+"""
+    assert read_as("Seed.cs", program) == WANTED
+
+
 def test_statements_that_are_true_or_false() -> None:
     program = """
 struct Question { let text: String; let answer: Bool }
