@@ -21,8 +21,6 @@ from questions.wording.stems import reads_as_question
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    Signatures = dict[str, list[str]]
-
 LANGUAGES = {
     ".dart": "Dart",
     ".kt": "Kotlin",
@@ -448,8 +446,12 @@ def _by_shape(row: list[Any]) -> Any:
         return record | ({"correct": keys[0]} if len(keys) == 1 else {}) | ({"why": rest[0]} if len(rest) == 1 else {})
     # The options may have places of their own, and behind them the right one again or its number.
     *options, key = row[1:] or [None]
-    names_one = options.count(key) == 1 if isinstance(key, str) else type(key) is int and 0 <= key <= len(options)
-    if len(options) > 1 and names_one and all(isinstance(one, str) for one in (row[0], *options)):
+    if isinstance(key, str):
+        names_one = len(options) > 1 and options.count(key) == 1
+    else:
+        # Behind a text or two, a number may count points.
+        names_one = type(key) is int and 0 <= key <= len(options) >= _FEWEST_NUMBERED
+    if names_one and all(isinstance(one, str) for one in (row[0], *options)):
         return {"question": row[0], "options": options, "correct": key}
     if len(row) == len(texts) == 2 and _LETTER.fullmatch(texts[1]):
         return {"question": texts[0], "correct": texts[1]}
@@ -459,3 +461,5 @@ def _by_shape(row: list[Any]) -> Any:
 
 
 _LETTER = re.compile("[A-Ha-h]")
+_FEWEST_NUMBERED = 3
+"""Fewest texts that are options where only a number behind them shows it."""
