@@ -85,16 +85,11 @@ def _is_packed(part: object) -> bool:
     return isinstance(part, TextField) and part.upload and part.value.startswith(PACKED)
 
 
-def announcement(message: Message) -> str:
-    """Returns a plain sentence that announces the message to screen readers."""
-    content = message.content
-    if isinstance(content, str):
-        return f"{message.author}: {content}"
-    return (
-        f"{WEB_BOT_NAME}: {content.summary or content.title}"
-        if isinstance(content, Card)
-        else f"{WEB_BOT_NAME}: {content.title}"
-    )
+def announcement(content: Card | Form) -> str:
+    """Returns a plain sentence that announces a message of the bot to screen readers. What a member wrote is announced
+    as it is."""
+    summary = content.summary if isinstance(content, Card) else ""
+    return f"{WEB_BOT_NAME}: {summary or content.title}"
 
 
 @cache

@@ -95,7 +95,12 @@ const own = new Set(); // ids of messages that this page wrote
 
 function announce(message) {
   if (pending) unannounced.push(message);
-  else announcement.textContent = message.dataset.short;
+  else announcement.textContent = message.dataset.short ?? words(message);
+}
+
+// What a member wrote, with their name.
+function words(message) {
+  return `${message.querySelector(".by strong").textContent}: ${message.querySelector(".said").textContent}`;
 }
 
 function focusOn(element) {
