@@ -80,7 +80,8 @@ def test_a_private_card_with_its_buttons() -> None:
     assert (
         html.replace(math[0], "MATH")
         == """\
-<article id="m7" class="message private" tabindex="-1" data-version="9" data-short="Dailygrad: Two options." aria-labelledby="t7">
+<article id="m7" class="message private" tabindex="-1" data-version="9" \
+data-short="Dailygrad: Two options." aria-labelledby="t7">
 <p class="by">
 <strong dir="auto">Dailygrad</strong> <span class="tag">bot</span>
 <time datetime="2026-03-02T08:05:00+00:00" data-local="message">2 Mar 08:05 UTC</time>
