@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Signatures = dict[str, list[str]]
 
 
-def script_objects(program: str, suffix: str) -> Iterator[Any]:
+def script_records(program: str, suffix: str) -> Iterator[Any]:
     """Yields the records of a program in JavaScript, TypeScript or PHP: the objects of a class are a list, and so are
     questions whose texts, options and keys are in lists of their own."""
     made = MadeRecords(_signatures(program))

@@ -23,7 +23,7 @@ from questions.formats.javascript_data import javascript_literals
 from questions.formats.pages.reader import read_page
 from questions.formats.php_data import php_literals
 from questions.formats.python_data import python_columns, python_literals, python_objects
-from questions.formats.script_objects import script_objects
+from questions.formats.script_objects import script_records
 from questions.formats.sql_data import Rows, seems_sql, sql_rows, unnamed_rows
 from questions.formats.tables import table
 from questions.source import Source
@@ -182,7 +182,7 @@ def _objects(text: str, suffix: str) -> Iterator[Any]:
     if suffix == ".py":
         return python_objects(text)
     is_php = text.lstrip()[:5] == "<?php"
-    return script_objects(text, ".php" if is_php else suffix) if is_php or suffix in _PROGRAMS else iter(())
+    return script_records(text, ".php" if is_php else suffix) if is_php or suffix in _PROGRAMS else iter(())
 
 
 def read(source: Source) -> ImportDraft:
@@ -220,7 +220,7 @@ def _found(source: Source) -> list[Any]:
         data
         for program in _programs(text)
         if _MAKES.search(program)
-        for data in script_objects(program, ".js")
+        for data in script_records(program, ".js")
         if records.holds_records(data)
     ]
 
