@@ -76,7 +76,8 @@ _UNKNOWN = _Unknown()
 
 
 class Call(NamedTuple):
-    """A call without names, or of one mapping. What only the program knows is None."""
+    """A call with its arguments in their order, or with one mapping of their names. An argument that only the program
+    knows is None."""
 
     name: str
     values: list[Any]
@@ -153,6 +154,8 @@ def assigned_lists(group: _Group) -> Iterator[tuple[str, list[Any]]]:
 
 
 _FEWEST_IN_COLUMN = 3
+MOST_OPTIONS = 50
+"""Longest list that a variable holds and that is put in the place of its name: that of a question's options."""
 _OFFERED = ("options", "correct")
 """Roles of the names of classes whose objects are options: `Answer("a view", true)`."""
 
@@ -178,7 +181,7 @@ def fill_in_variables(group: _Group, held: dict[str, list[_Part]]) -> bool:
 def _is_part_of_question(value: Sequence[_Part]) -> bool:
     data = _value(value)
     if isinstance(data, list):
-        return all(isinstance(one, str | int | float) for one in data)
+        return len(data) <= MOST_OPTIONS and all(isinstance(one, str | int | float) for one in data)
     return isinstance(data, Call) and role_of(data.name) in _OFFERED
 
 

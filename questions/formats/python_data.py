@@ -6,7 +6,7 @@ import ast
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from questions.formats.constructor_data import Call
+from questions.formats.constructor_data import MOST_OPTIONS, Call
 from questions.formats.script_objects import MadeRecords
 
 if TYPE_CHECKING:
@@ -46,13 +46,12 @@ def python_objects(program: str) -> Iterator[Any]:
     tree = _parse(program)
     if tree is None:
         return iter(())
-    columns, signatures = python_columns(program), _signatures(tree)
-    made = MadeRecords(signatures)
+    values = _Values(python_columns(program), _signatures(tree))
+    made = MadeRecords(values.signatures)
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        makes = isinstance(node, ast.Call) and _class_of(node) and made.add(_call(node, columns, signatures))
-        if not makes:
+        if not (isinstance(node, ast.Call) and _class_of(node) and made.add(values.call(node))):
             waiting += reversed(list(ast.iter_child_nodes(node)))
     return made.lists()
 
@@ -63,32 +62,46 @@ def _class_of(node: ast.Call) -> str:
     return name if name[:1].isupper() else ""
 
 
-def _call(node: ast.Call, columns: dict[str, list[Any]], signatures: Signatures) -> Call:
-    values = [_value(one, columns, signatures) for one in node.args]
-    named = {one.arg: _value(one.value, columns, signatures) for one in node.keywords if one.arg}
-    if named:
-        named |= dict(zip(signatures.get(_class_of(node), ()), values, strict=False))
+class _Values:
+    """The values of arguments, by the lists that variables hold. Each call is read once, however deep in others."""
+
+    def __init__(self, columns: dict[str, list[Any]], signatures: Signatures) -> None:
+        self.signatures = signatures
+        self._columns = columns
+        self._calls: dict[ast.Call, Call] = {}
+
+    def call(self, node: ast.Call) -> Call:
+        """Returns the call that makes an object."""
+        if node not in self._calls:
+            self._calls[node] = self._read(node)
+        return self._calls[node]
+
+    def _read(self, node: ast.Call) -> Call:
+        values = [self._value(one) for one in node.args]
+        named = {one.arg: self._value(one.value) for one in node.keywords if one.arg}
+        if not named:
+            return Call(_class_of(node), values)
+        named |= dict(zip(self.signatures.get(_class_of(node), ()), values, strict=False))
         return Call(_class_of(node), [{name: value for name, value in named.items() if value is not None}])
-    return Call(_class_of(node), values)
 
-
-def _value(node: ast.expr, columns: dict[str, list[Any]], signatures: Signatures) -> Any:
-    """Returns the value of an argument; None for what only the program knows, and for a list with it."""
-    match node:
-        case ast.Name(name):
-            return columns.get(name)
-        case ast.Subscript(ast.Name(name), ast.Constant(int(at))):
-            held = columns.get(name, [])
-            return held[at] if -len(held) <= at < len(held) else None
-        case ast.Call() if _class_of(node):
-            return _call(node, columns, signatures)
-        case ast.List(entries) | ast.Tuple(entries):
-            values = [_value(one, columns, signatures) for one in entries]
-            return None if None in values else values
-    try:
-        return _plain(ast.literal_eval(node))
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        return None
+    def _value(self, node: ast.expr) -> Any:
+        """Returns the value of an argument; None for what only the program knows, and for a list with it."""
+        match node:
+            case ast.Name(name):
+                held = self._columns.get(name, [])
+                return held if 0 < len(held) <= MOST_OPTIONS else None
+            case ast.Subscript(ast.Name(name), ast.Constant(int(at))):
+                held = self._columns.get(name, [])
+                return held[at] if -len(held) <= at < len(held) else None
+            case ast.Call() if _class_of(node):
+                return self.call(node)
+            case ast.List(entries) | ast.Tuple(entries):
+                values = [self._value(one) for one in entries]
+                return None if None in values else values
+        try:
+            return _plain(ast.literal_eval(node))
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            return None
 
 
 def _signatures(tree: ast.Module) -> Signatures:

@@ -164,7 +164,7 @@ async def get_current(session: AsyncSession, round_id: int, member_id: int) -> A
 
 
 async def find_latest_time(session: AsyncSession, round_id: int, member_id: int) -> datetime | None:
-    """Returns when the member last answered in the round, be it what they had answered before."""
+    """Returns when the member last answered in the round, also where it was the same answer again."""
     query = select(func.max(AnswerRow.at)).where(AnswerRow.round_id == round_id, AnswerRow.member_id == member_id)
     return await session.scalar(query)
 
