@@ -387,7 +387,7 @@ HOSTILE = {
     "classes.js": "class A " * N,
     "functions.js": "function A(b, " * N,
     "assigned.js": "new A; a = [" * N,
-    "held.py": "a = [" + "1," * (3 * N) + "]\n" + "Q('Which?', a)\n" * N,
+    "held.py": "a = [" + "1," * (2 * N) + "]\n" + "Q('Which?', a)\n" * N,
     "held.js": "a = [" + "'b', " * (2 * N) + "]; " + "new Question('Which?', a); " * (N // 2),
     "nested.py": "Question(" * 80 + "[" + "'b', " * (4 * N) + "]" + ")" * 80,
     "objects.py": "a = [" + "Question(b), " * N + "]",
