@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 
 import pytest
@@ -13,7 +15,7 @@ from bot.core.command_spec import specs_of
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
 from tests.bot.conftest import Room
-from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
+from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
 
 MEMBERS = [spec.words for spec in specs_of("quiz")]
@@ -138,15 +140,22 @@ async def test_the_bar_in_a_browser(room: Room, quiz_chat: WebChat, width: int) 
         await windows.close()
 
 
+@asynccontextmanager
+async def joined(room: Room, quiz_chat: WebChat) -> AsyncIterator[Window]:
+    """Opens the page of today as Ann during the block."""
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
+        windows = Windows(browser, address)
+        yield await (await windows.open()).join("Ann", heading="Question of the day")
+        await windows.close()
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 async def test_a_command_that_was_not_sent_is_in_the_message_box(room: Room, quiz_chat: WebChat) -> None:
-    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
-    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
-        ann = await Windows(browser, address).open()
-        await ann.join("Ann", heading="Question of the day")
-        await ann.page.goto(f"{address}/m/{ann.member}/")
+    async with joined(room, quiz_chat) as ann:
+        await ann.page.goto(f"{ann.address}/m/{ann.member}/")
         await ann.page.route("**/say", lambda route: route.abort())
         await ann.page.keyboard.press("Control+k")
         await ann.page.get_by_label("Command", exact=True).fill("rules")
@@ -160,10 +169,7 @@ async def test_a_command_that_was_not_sent_is_in_the_message_box(room: Room, qui
 @pytest.mark.browser
 @needs_chromium
 async def test_of_two_commands_the_reply_to_the_later_one_is_shown(room: Room, quiz_chat: WebChat) -> None:
-    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
-    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
-        ann = await Windows(browser, address).open()
-        await ann.join("Ann", heading="Question of the day")
+    async with joined(room, quiz_chat) as ann:
         box, keys = ann.page.get_by_label("Command", exact=True), ann.page.keyboard
         answered = asyncio.Event()
 
@@ -193,11 +199,7 @@ async def test_of_two_commands_the_reply_to_the_later_one_is_shown(room: Room, q
 async def test_a_command_that_is_sent_again_after_a_lost_reply_is_the_same_event(
     room: Room, quiz_chat: WebChat
 ) -> None:
-    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
-    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
-        windows = Windows(browser, address)
-        ann = await windows.open()
-        await ann.join("Ann", heading="Question of the day")
+    async with joined(room, quiz_chat) as ann:
         page, keys = ann.page, ann.page.keyboard
         events: list[str] = []
 
@@ -214,4 +216,3 @@ async def test_a_command_that_is_sent_again_after_a_lost_reply_is_the_same_event
             await keys.press("Enter")
             await expect(page.locator("#command-bar")).to_contain_text(shown)
         assert events[0] == events[1] != events[2] and len(events) == 3
-        await windows.close()
